@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# gpusizer_room(): one room of the house becomes one static library plus one test program.
+
+add_library(gpusizer_options INTERFACE)
+target_include_directories(gpusizer_options INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+target_compile_options(gpusizer_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers)
+if(GPUSIZER_SANITIZE)
+  target_compile_options(gpusizer_options INTERFACE -fsanitize=${GPUSIZER_SANITIZE} -fno-omit-frame-pointer
+                                                    -fno-sanitize-recover=all)
+  target_link_options(gpusizer_options INTERFACE -fsanitize=${GPUSIZER_SANITIZE})
+endif()
+
+# gpusizer_room(NAME [DEPENDS target...] [LIBRARIES target...])
+#   Sources: every *.cpp of this folder and below that is not in a tests/ folder or in EXCLUDE.
+#   Tests: every tests/*_test.cpp of the same folders, linked into NAME_tests.
+#   DEPENDS are rooms and are public; LIBRARIES are outside libraries and stay private.
+function(gpusizer_room name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LIBRARIES;EXCLUDE;TEST_LIBRARIES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "/tests/")
+  list(FILTER tests INCLUDE REGEX "/tests/[^/]*_test\\.cpp$")
+  foreach(folder ${ARG_EXCLUDE})
+    list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${folder}")
+    list(FILTER tests EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${folder}")
+  endforeach()
+  if(sources)
+    add_library(gpusizer_${name} STATIC ${sources})
+    target_link_libraries(gpusizer_${name} PUBLIC gpusizer_base ${ARG_DEPENDS} PRIVATE ${ARG_LIBRARIES})
+  else()
+    add_library(gpusizer_${name} INTERFACE)
+    target_link_libraries(gpusizer_${name} INTERFACE gpusizer_base ${ARG_DEPENDS})
+  endif()
+  if(GPUSIZER_TESTS AND tests)
+    add_executable(gpusizer_${name}_tests ${tests})
+    target_link_libraries(gpusizer_${name}_tests PRIVATE gpusizer_${name} ${ARG_LIBRARIES} ${ARG_TEST_LIBRARIES}
+                                                         GTest::gtest_main)
+    gtest_discover_tests(gpusizer_${name}_tests TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
+      WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} PROPERTIES TIMEOUT 300)
+  endif()
+endfunction()
