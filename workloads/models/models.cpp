@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of models, and looking them up.
+#include "workloads/models/models.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gpusizer/error.hpp"
+#include "workloads/models/cnn.hpp"
+
+namespace gpusizer {
+
+namespace {
+
+const ModelEntry table[] = {
+    {"resnet8", "cnn", "images", "ResNet of 3 stages x 1 basic block, 32-64-128 channels: learns small images quickly",
+     {10, 28, 1, "cifar"}, cnn::resnet8},
+    {"resnet18", "cnn", "images", "ResNet-18 (He et al. 2015), basic blocks", {1000, 224, 3, "imagenet"}, cnn::resnet18},
+    {"resnet50", "cnn", "images", "ResNet-50 v1.5: bottleneck blocks, stride in the 3x3 convolution",
+     {1000, 224, 3, "imagenet"}, cnn::resnet50},
+    {"alexnet", "cnn", "images", "AlexNet, single-column form (Krizhevsky 2014)", {1000, 224, 3, "imagenet"}, cnn::alexnet},
+};
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j <= b.size(); ++j)
+      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])}));
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::span<const ModelEntry> models() { return table; }
+
+const ModelEntry& find_model(std::string_view name) {
+  const auto it = std::ranges::find(table, name, &ModelEntry::name);
+  if (it != std::end(table)) return *it;
+  const auto nearest = std::ranges::min_element(table, {}, [&](const ModelEntry& e) { return edit_distance(e.name, name); });
+  throw Error(Fault::usage, fmt::format("there is no model '{}'", name), "--model",
+              fmt::format("did you mean {}? `gpusizer list models` shows all", nearest->name));
+}
+
+ModelOptions with_defaults(const ModelEntry& entry, ModelOptions options) {
+  if (options.classes == 0) options.classes = entry.defaults.classes;
+  if (options.image_size == 0) options.image_size = entry.defaults.image_size;
+  if (options.channels == 0) options.channels = entry.defaults.channels;
+  if (options.stem.empty()) options.stem = entry.defaults.stem;
+  return options;
+}
+
+Program build_model(const ModelEntry& entry, const ModelOptions& options, int64_t batch, Mode mode) {
+  return entry.build(entry, with_defaults(entry, options), batch, mode);
+}
+
+}  // namespace gpusizer

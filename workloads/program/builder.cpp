@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The builder of step programs.
+#include "workloads/program/builder.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "gpusizer/error.hpp"
+#include "workloads/program/operations.hpp"
+
+namespace gpusizer {
+
+ProgramBuilder::ProgramBuilder(std::string name, int64_t batch) {
+  if (batch < 1) throw Error(Fault::usage, fmt::format("a program needs a batch of at least 1, not {}", batch));
+  program_.name = std::move(name);
+  program_.batch = batch;
+}
+
+ProgramBuilder::ProgramBuilder(Program program) : program_(std::move(program)) {
+  for (const Tensor& t : program_.tensors) names_.insert(t.name);
+}
+
+TensorId ProgramBuilder::add_tensor(Tensor tensor) {
+  for (const int64_t extent : tensor.shape)
+    if (extent < 1)
+      throw Error(Fault::usage, fmt::format("tensor '{}' would have the shape {}", tensor.name, to_string(tensor.shape)));
+  if (!names_.insert(tensor.name).second)
+    throw Error(Fault::usage, fmt::format("two tensors are named '{}'", tensor.name), program_.name);
+  tensor.id = TensorId{static_cast<int32_t>(program_.tensors.size())};
+  program_.tensors.push_back(std::move(tensor));
+  return program_.tensors.back().id;
+}
+
+TensorId ProgramBuilder::input(const std::string& name, Shape shape, DType dtype) {
+  return add_tensor({.name = name, .shape = std::move(shape), .dtype = dtype, .role = Role::input});
+}
+
+TensorId ProgramBuilder::scalar(const std::string& name, double value, DType dtype, Shape shape) {
+  return add_tensor({.name = name, .shape = std::move(shape), .dtype = dtype, .role = Role::scalar,
+                     .initial = {Initializer::Kind::constant, value}});
+}
+
+TensorId ProgramBuilder::persistent(const std::string& name, Shape shape, Role role, Initializer initial) {
+  return add_tensor({.name = name, .shape = std::move(shape), .role = role, .initial = initial});
+}
+
+std::vector<TensorId> ProgramBuilder::apply(OpKind kind, const std::string& layer, std::vector<TensorId> inputs,
+                                            Attributes attributes, Phase phase, int32_t forward_op) {
+  RuleContext context{kind, layer, {}, attributes};
+  for (const TensorId id : inputs) context.inputs.push_back(&program_.tensor(id));
+  std::vector<TensorId> outputs;
+  for (OutputRule& out : rule(kind).outputs(context)) {
+    if (out.in_place_of >= 0) {
+      outputs.push_back(inputs[static_cast<size_t>(out.in_place_of)]);
+      continue;
+    }
+    const std::string name = out.suffix.empty() ? layer : layer + ":" + out.suffix;
+    outputs.push_back(add_tensor({.name = name, .shape = std::move(out.shape), .dtype = out.dtype, .role = out.role}));
+  }
+  program_.operations.push_back({kind, layer, std::move(inputs), outputs, std::move(attributes), phase, forward_op});
+  return outputs;
+}
+
+void ProgramBuilder::set_loss(TensorId loss, TensorId correct) {
+  program_.loss = loss;
+  program_.correct = correct;
+}
+
+Program ProgramBuilder::finish() {
+  check_program(program_);
+  names_.clear();
+  return std::exchange(program_, {});
+}
+
+}  // namespace gpusizer

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a step program as text.
+#include "workloads/program/dump.hpp"
+
+#include <fmt/format.h>
+
+#include "workloads/program/operations.hpp"
+
+namespace gpusizer {
+
+namespace {
+
+struct AttributeText {
+  std::string operator()(std::monostate) const { return ""; }
+  std::string operator()(const ConvAttributes& a) const {
+    return fmt::format(" stride={} padding={} groups={}{}", a.stride, a.padding, a.groups, a.relu ? " relu" : "");
+  }
+  std::string operator()(const PoolAttributes& a) const {
+    return fmt::format(" kernel={} stride={} padding={}", a.kernel, a.stride, a.padding);
+  }
+  std::string operator()(const NormAttributes& a) const {
+    return fmt::format(" epsilon={} momentum={}{}{}{}{}", a.epsilon, a.momentum, a.training ? "" : " running",
+                       a.residual ? " residual" : "", a.relu ? " relu" : "",
+                       a.gradients > 1 ? fmt::format(" gradients={}", a.gradients) : "");
+  }
+  std::string operator()(const AddAttributes& a) const { return a.relu ? " relu" : ""; }
+  std::string operator()(const ReluAttributes& a) const {
+    return a.gradients > 1 ? fmt::format(" gradients={}", a.gradients) : "";
+  }
+  std::string operator()(const FlattenAttributes&) const { return ""; }
+  std::string operator()(const DropoutAttributes& a) const { return fmt::format(" rate={} stream={}", a.rate, a.stream); }
+  std::string operator()(const LossAttributes& a) const { return fmt::format(" label_smoothing={}", a.label_smoothing); }
+  std::string operator()(const SgdAttributes& a) const {
+    return fmt::format(" momentum={} weight_decay={}", a.momentum, a.weight_decay);
+  }
+};
+
+std::string tensor_line(const Tensor& t) {
+  return fmt::format("tensor %{} {} {} {} {}\n", t.id.index, t.name, to_string(t.dtype), to_string(t.shape),
+                     to_string(t.role));
+}
+
+std::string id_list(const std::vector<TensorId>& ids) {
+  std::string text;
+  for (const TensorId id : ids) text += fmt::format("{}%{}", text.empty() ? "" : ", ", id.index);
+  return text;
+}
+
+std::string operation_line(const Program& p, const Operation& op) {
+  std::string results;
+  for (const TensorId id : op.outputs)
+    results += fmt::format("{}%{} {}", results.empty() ? "" : ", ", id.index, to_string(p.tensor(id).shape));
+  return fmt::format("{:<8} {} = {}({}){}  # {}\n", to_string(op.phase), results, operation_name(op.kind),
+                     id_list(op.inputs), std::visit(AttributeText{}, op.attributes), op.layer);
+}
+
+}  // namespace
+
+std::string dump(const Program& program) {
+  std::string text = fmt::format("program {} batch={}\n", program.name, program.batch);
+  for (const Tensor& t : program.tensors)
+    if (t.role == Role::input || is_persistent(t.role)) text += tensor_line(t);
+  for (const Operation& op : program.operations) text += operation_line(program, op);
+  if (program.loss.index >= 0) text += fmt::format("loss %{}\n", program.loss.index);
+  return text;
+}
+
+}  // namespace gpusizer

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules of the operations that look at one element at a time: ReLU, add, dropout.
+#include <fmt/format.h>
+
+#include "workloads/program/builder.hpp"
+#include "workloads/program/rules/rules.hpp"
+
+namespace gpusizer::rules {
+
+namespace {
+
+Operation forward_of(const ProgramBuilder& b, int32_t index) {
+  return b.program().operations[static_cast<size_t>(index)];  // a copy: building moves the list
+}
+
+// x -> y, saved
+std::vector<OutputRule> keeping_outputs(const RuleContext& c) {
+  return {{"", c.shape(0)}, {"saved", {}, DType::opaque, Role::saved}};
+}
+
+// (dy..., saved) -> dx
+std::vector<OutputRule> relu_backward_outputs(const RuleContext& c) {
+  const int gradients = std::get<ReluAttributes>(c.attributes).gradients;
+  for (int i = 1; i < gradients; ++i)
+    c.require(c.shape(static_cast<size_t>(i)) == c.shape(0), "its incoming gradients have different shapes");
+  return {{"grad_input", c.shape(0), DType::f32, Role::gradient}};
+}
+
+Gradients relu_gradients(ProgramBuilder& b, int32_t index, const Gradients& dys, const std::vector<bool>&) {
+  const Operation op = forward_of(b, index);
+  return {b.apply(OpKind::relu_backward, op.layer, {*dys[0], op.outputs[1]}, ReluAttributes{}, Phase::backward, index)[0]};
+}
+
+// (a, b) -> y [, saved]
+std::vector<OutputRule> add_outputs(const RuleContext& c) {
+  c.require(c.shape(0) == c.shape(1),
+            fmt::format("cannot add {} and {}", to_string(c.shape(0)), to_string(c.shape(1))));
+  const bool gradient = c.inputs[0]->role == Role::gradient;
+  std::vector<OutputRule> out{{"", c.shape(0), DType::f32, gradient ? Role::gradient : Role::activation}};
+  if (std::get<AddAttributes>(c.attributes).relu) out.push_back({"saved", {}, DType::opaque, Role::saved});
+  return out;
+}
+
+// The gradient of a sum is the gradient of each addend: no operation at all.
+Gradients add_gradients(ProgramBuilder&, int32_t, const Gradients& dys, const std::vector<bool>&) {
+  return {dys[0], dys[0]};
+}
+
+// (x, random_state) -> y, saved
+std::vector<OutputRule> dropout_outputs(const RuleContext& c) {
+  const double rate = std::get<DropoutAttributes>(c.attributes).rate;
+  c.require(rate >= 0 && rate < 1, fmt::format("the rate {} is not in [0, 1)", rate));
+  return keeping_outputs(c);
+}
+
+// (dy, saved) -> dx
+std::vector<OutputRule> dropout_backward_outputs(const RuleContext& c) {
+  return {{"grad_input", c.shape(0), DType::f32, Role::gradient}};
+}
+
+Gradients dropout_gradients(ProgramBuilder& b, int32_t index, const Gradients& dys, const std::vector<bool>&) {
+  const Operation op = forward_of(b, index);
+  return {b.apply(OpKind::dropout_backward, op.layer, {*dys[0], op.outputs[1]}, op.attributes, Phase::backward, index)[0],
+          std::nullopt};
+}
+
+constexpr OperationRule table[] = {
+    {OpKind::relu, "relu", keeping_outputs, nullptr, relu_gradients},
+    {OpKind::relu_backward, "relu_backward", relu_backward_outputs},
+    {OpKind::add, "add", add_outputs, nullptr, add_gradients},
+    {OpKind::dropout, "dropout", dropout_outputs, nullptr, dropout_gradients},
+    {OpKind::dropout_backward, "dropout_backward", dropout_backward_outputs},
+};
+
+}  // namespace
+
+std::span<const OperationRule> pointwise() { return table; }
+
+}  // namespace gpusizer::rules

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of each operation family, one file each; collected into the table of operations.cpp.
+#pragma once
+
+#include <span>
+
+#include "workloads/program/operations.hpp"
+
+namespace gpusizer::rules {
+
+std::span<const OperationRule> convolution();
+std::span<const OperationRule> normalization();
+std::span<const OperationRule> pointwise();
+std::span<const OperationRule> pooling();
+std::span<const OperationRule> linear();
+std::span<const OperationRule> loss();
+std::span<const OperationRule> optimizer();
+
+}  // namespace gpusizer::rules

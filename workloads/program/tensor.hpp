@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors of a step program: a name, a shape, an element type and the part the tensor plays in a training step.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpusizer {
+
+using Shape = std::vector<int64_t>;  // outermost dimension first; images are N, C, H, W; {} is a scalar
+
+// Number of elements; 1 for a scalar.
+int64_t element_count(const Shape& shape);
+// "[8, 64, 56, 56]"
+std::string to_string(const Shape& shape);
+
+enum class DType : uint8_t {
+  f32,
+  f16,
+  bf16,
+  i32,
+  opaque,  // what a backend keeps between a forward operation and its backward; lowering decides form and size
+};
+std::string_view to_string(DType dtype);
+int64_t element_bytes(DType dtype);  // 0 for opaque
+
+enum class Role : uint8_t {
+  input,            // bound anew at every step: samples, labels
+  scalar,           // bound when it changes: learning rate, random state
+  parameter,        // trained; lives from step to step
+  state,            // not trained but lives from step to step: running statistics
+  optimizer_state,  // lives from step to step: momentum
+  activation,       // made in the forward phase
+  saved,            // made in the forward phase for one backward operation only
+  gradient,         // made in the backward phase
+};
+std::string_view to_string(Role role);
+// Whether a tensor of this role keeps its value from one step to the next.
+bool is_persistent(Role role);
+
+// How a persistent tensor starts. Random values depend on (seed, tensor name, element) alone, so that they are the
+// same whatever the backend, the layout or the number of ranks.
+struct Initializer {
+  enum class Kind : uint8_t { constant, normal, uniform } kind = Kind::constant;
+  double value = 0;  // the constant, the standard deviation, or the bound of [-value, value)
+};
+
+struct TensorId {
+  int32_t index = -1;
+  friend auto operator<=>(TensorId, TensorId) = default;
+};
+
+struct Tensor {
+  TensorId id;
+  std::string name;  // unique in its program; parameters are named as PyTorch names them: "layer1.0.conv1.weight"
+  Shape shape;
+  DType dtype = DType::f32;
+  Role role = Role::activation;
+  Initializer initial;  // persistent tensors only
+};
+
+}  // namespace gpusizer
