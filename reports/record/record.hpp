@@ -31,7 +31,7 @@ struct Config {
   std::int64_t devices = 1;             // of the whole job
   std::int64_t replicas = 1;            // data-parallel copies of the model, <= devices
   std::int64_t batch_per_replica = 0;   // samples per step and replica
-  std::int64_t threads = 0;             // CPU threads used for computing, per process
+  Maybe<std::int64_t> threads;          // CPU threads used for computing, per process
   std::string precision = "fp32";       // "fp32", "bf16", "fp16"
   std::uint64_t seed = 0;
   std::string optimizer;  // "sgd"
