@@ -7,6 +7,7 @@ import sys
 
 import arrows
 import first_lines
+import links
 import owners
 import places
 import sizes
@@ -19,6 +20,7 @@ CHECKS = {
     "first_lines": first_lines.check,
     "sizes": sizes.check,
     "places": places.check,
+    "links": links.check,
 }
 
 

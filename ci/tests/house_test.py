@@ -12,13 +12,13 @@ sys.path.insert(0, str(HOUSE))
 
 import arrows  # noqa: E402
 import first_lines  # noqa: E402
+import links  # noqa: E402
 import owners  # noqa: E402
 import places  # noqa: E402
 import sizes  # noqa: E402
 from tree import SourceFile, read_tree  # noqa: E402
 
 HEAD = ("// SPDX-License-Identifier: Apache-2.0", "// What this file is for.")
-CHECKS = (arrows, owners, first_lines, sizes, places)
 
 
 def cpp(path, *lines):
@@ -199,6 +199,15 @@ class Places(unittest.TestCase):
     def test_harmless_text(self):
         for text in ["/usr/share/datasets", "build/home/x", "the room's work/rest ratio", "https://www.debian.org"]:
             self.assertEqual(found(places, SourceFile("notes.md", (text,))), [], text)
+
+
+class Links(unittest.TestCase):
+    def test_links(self):
+        page = SourceFile("cloud/README.md", ("[a](catalog/a.json) [b](../README.md#top) [c](https://example.org/x)",
+                                              "[folder](catalog) [gone](catalog/b.json)"))
+        other = SourceFile("cloud/catalog/a.json", ())
+        self.assertEqual(found(links, page, other, SourceFile("README.md", ())), [("cloud/README.md", 2)])
+        self.assertEqual(found(links, page, other), [("cloud/README.md", 1), ("cloud/README.md", 2)])
 
 
 class WholeProgram(unittest.TestCase):
