@@ -28,8 +28,9 @@ bool holds_batches(const fs::path& folder) {
 void append_file(const fs::path& path, PixelTable& table) {
   const std::vector<uint8_t> bytes = read_whole_file(path, most_file_bytes);
   if (bytes.empty() || bytes.size() % record_bytes != 0) {
-    throw Error(Fault::input, fmt::format("the file has {} bytes, which is not a multiple of {}", bytes.size(), record_bytes),
-                fmt::format("{}, byte {}", path.string(), bytes.size() - bytes.size() % record_bytes), "copy the file again");
+    throw Error(
+        Fault::input, fmt::format("the file has {} bytes, which is not a multiple of {}", bytes.size(), record_bytes),
+        fmt::format("{}, byte {}", path.string(), bytes.size() - bytes.size() % record_bytes), "copy the file again");
   }
   table.pixels.reserve(table.pixels.size() + bytes.size());
   for (size_t begin = 0; begin < bytes.size(); begin += record_bytes) {

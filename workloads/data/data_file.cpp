@@ -40,8 +40,8 @@ DataFile::DataFile(const std::filesystem::path& path) : path_(path.string()) {
   }
   ::close(descriptor_);  // the destructor of a half-made object does not run
   if (failed != 0) refuse(path_, error);
-  throw Error(Fault::input, S_ISDIR(status.st_mode) ? "a folder is where a file is expected" : "this is not a regular file",
-              path_);
+  throw Error(Fault::input,
+              S_ISDIR(status.st_mode) ? "a folder is where a file is expected" : "this is not a regular file", path_);
 }
 
 DataFile::~DataFile() { ::close(descriptor_); }
@@ -57,14 +57,16 @@ int64_t DataFile::read_some(std::span<uint8_t> bytes) {
 std::vector<uint8_t> read_whole_file(const std::filesystem::path& path, int64_t most_bytes) {
   DataFile file(path);
   if (file.size_bytes() > most_bytes) {
-    throw Error(Fault::input, fmt::format("the file has {} bytes, more than the {} allowed", file.size_bytes(), most_bytes),
+    throw Error(Fault::input,
+                fmt::format("the file has {} bytes, more than the {} allowed", file.size_bytes(), most_bytes),
                 file.path());
   }
   std::vector<uint8_t> bytes(static_cast<size_t>(file.size_bytes()));
   size_t filled = 0;
   while (filled < bytes.size()) {
     const int64_t count = file.read_some(std::span(bytes).subspan(filled));
-    if (count == 0) throw Error(Fault::input, fmt::format("the file shrank to {} bytes while it was read", filled), file.path());
+    if (count == 0)
+      throw Error(Fault::input, fmt::format("the file shrank to {} bytes while it was read", filled), file.path());
     filled += static_cast<size_t>(count);
   }
   return bytes;

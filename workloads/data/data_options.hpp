@@ -18,7 +18,7 @@ struct DataOptions {
   ImageShape wanted{0, 0, 0};
   int64_t classes = 0;            // outputs of the model; 0 leaves it to the source; fewer than the data has is refused
   uint64_t seed = 0;              // of synthetic images
-  int64_t synthetic_samples = 0;  // 0: 1,281,167, as many as ImageNet has
+  int64_t synthetic_samples = 0;  // 0: as many as ImageNet has: 1,281,167 or 50,000 (test)
 };
 
 // The shape to hand out for images stored as `stored`: padded and with the channel repeated where `wanted` says so.

@@ -10,8 +10,8 @@
 namespace gpusizer {
 
 namespace {
-constexpr int rounds = 4;        // of two half rounds each; four half rounds already look random (Luby, Rackoff 1988)
-constexpr int fewest_bits = 4;   // below this the halves are too small to mix
+constexpr int rounds = 4;       // of two half rounds each; four half rounds already look random (Luby, Rackoff 1988)
+constexpr int fewest_bits = 4;  // below this the halves are too small to mix
 constexpr uint64_t order_stream = 0x6f72646572;  // "order": keeps this key apart from those of the samples
 }  // namespace
 

@@ -21,8 +21,9 @@ constexpr uint8_t unsigned_byte = 8;
 void read_magic(PackedFile& file, int dimensions) {
   const std::vector<uint8_t> magic = file.read(4, "the IDX magic number");
   if (magic[0] == 0 && magic[1] == 0 && magic[2] == unsigned_byte && magic[3] == dimensions) return;
-  refuse(file, 0, fmt::format("the file begins with {:02x}{:02x}{:02x}{:02x}, an IDX file of {} with 000008{:02x}", magic[0],
-                              magic[1], magic[2], magic[3], dimensions == 1 ? "labels" : "images", dimensions));
+  refuse(file, 0,
+         fmt::format("the file begins with {:02x}{:02x}{:02x}{:02x}, an IDX file of {} with 000008{:02x}", magic[0],
+                     magic[1], magic[2], magic[3], dimensions == 1 ? "labels" : "images", dimensions));
 }
 
 int64_t read_length(PackedFile& file, std::string_view what) {
@@ -34,12 +35,15 @@ int64_t read_length(PackedFile& file, std::string_view what) {
   return length;
 }
 
-// Refuses before anything is allocated; the product of three 32-bit numbers needs more than 64 bits, hence the division.
+// Refuses before anything is allocated; the product of three 32-bit numbers needs more than 64 bits, hence the
+// division.
 void check_fits(const PackedFile& file, int64_t count, int64_t bytes_each) {
   const int64_t most = file.most_bytes() - file.offset();
   if (count > most / bytes_each || count * bytes_each > most_memory_bytes()) {
-    refuse(file, length_bytes, fmt::format("the header announces {} items of {} bytes, more than the file can hold or "
-                                           "this machine keep in memory", count, bytes_each));
+    refuse(file, length_bytes,
+           fmt::format("the header announces {} items of {} bytes, more than the file can hold or "
+                       "this machine keep in memory",
+                       count, bytes_each));
   }
 }
 
@@ -54,7 +58,8 @@ IdxImages read_idx_images(const std::filesystem::path& path) {
   images.width = read_length(file, "width");
   constexpr int64_t largest_side = 4096;
   if (images.height > largest_side || images.width > largest_side) {
-    refuse(file, 8, fmt::format("the header announces images of {}x{}, more than 4096 a side", images.height, images.width));
+    refuse(file, 8,
+           fmt::format("the header announces images of {}x{}, more than 4096 a side", images.height, images.width));
   }
   check_fits(file, images.count, images.height * images.width);
   images.pixels = file.read(images.count * images.height * images.width, "the pixels");

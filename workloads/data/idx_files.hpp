@@ -20,9 +20,10 @@ struct IdxLabels {
   std::vector<uint8_t> labels;
 };
 
-// The format, with all numbers big endian: bytes 0 and 1 are zero, byte 2 is the type of a value (8: unsigned byte), byte
-// 3 the number of dimensions; a 32-bit length for each dimension; the values. Plain or .gz. Every disagreement between
-// header and file is refused with file and offset. Source: Y. LeCun, "THE MNIST DATABASE", section "file formats".
+// The format, with all numbers big endian: bytes 0 and 1 are zero, byte 2 is the type of a value (8: unsigned byte),
+// byte 3 the number of dimensions; a 32-bit length for each dimension; the values. Plain or .gz. Every disagreement
+// between header and file is refused with file and offset. Source: Y. LeCun, "THE MNIST DATABASE", section "file
+// formats".
 IdxImages read_idx_images(const std::filesystem::path& path);
 IdxLabels read_idx_labels(const std::filesystem::path& path);
 

@@ -46,7 +46,8 @@ fs::path need_file(const fs::path& folder, const std::string& stem) {
 PixelTable join(IdxImages images, IdxLabels labels, int64_t classes) {
   const int64_t count = static_cast<int64_t>(labels.labels.size());
   if (images.count != count) {
-    throw Error(Fault::input, fmt::format("the file has {} images, but {} has {} labels", images.count, labels.path, count),
+    throw Error(Fault::input,
+                fmt::format("the file has {} images, but {} has {} labels", images.count, labels.path, count),
                 images.path + ", byte 4", "images and labels must come from the same data set");
   }
   for (int64_t i = 0; i < count; ++i) {
@@ -76,19 +77,20 @@ std::unique_ptr<ImageSource> open_recipe(const Recipe& recipe, const fs::path& f
     normalisation = *recipe.normalisation;
   } else {
     const std::string origin = "measured over the training images";
-    normalisation = options.split == Split::train
-                        ? measure_normalisation(table, origin)
-                        : measure_normalisation(read_split(folder, "train", classes), origin);
+    normalisation = options.split == Split::train ? measure_normalisation(table, origin)
+                                                  : measure_normalisation(read_split(folder, "train", classes), origin);
   }
-  SourceFacts facts{.name = recipe.name, .location = folder.string(), .classes = classes, .class_names = recipe.class_names};
-  return std::make_unique<PixelSource>(std::move(facts), std::move(table), std::move(normalisation), recipe.augmentation,
-                                       options);
+  SourceFacts facts{
+      .name = recipe.name, .location = folder.string(), .classes = classes, .class_names = recipe.class_names};
+  return std::make_unique<PixelSource>(std::move(facts), std::move(table), std::move(normalisation),
+                                       recipe.augmentation, options);
 }
 
 }  // namespace
 
 std::unique_ptr<ImageSource> open_idx(const std::string& folder, const DataOptions& options) {
-  return open_recipe({.name = "idx", .class_names = {}, .augmentation = {.most_shift = 2, .flip = false}}, folder, options);
+  return open_recipe({.name = "idx", .class_names = {}, .augmentation = {.most_shift = 2, .flip = false}}, folder,
+                     options);
 }
 
 std::unique_ptr<ImageSource> open_fashion_mnist(const std::string& folder, const DataOptions& options) {
@@ -99,10 +101,11 @@ std::unique_ptr<ImageSource> open_fashion_mnist(const std::string& folder, const
   }
   // Measured by us over the 60,000 training images; a test measures them again.
   const Normalisation normalisation{{0.2860}, {0.3530}, "of its 60,000 training images"};
-  const Recipe recipe{"fashion-mnist",
-                      {"T-shirt/top", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot"},
-                      {.most_shift = 2, .flip = true},
-                      &normalisation};
+  const Recipe recipe{
+      "fashion-mnist",
+      {"T-shirt/top", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot"},
+      {.most_shift = 2, .flip = true},
+      &normalisation};
   return open_recipe(recipe, folder.empty() ? debian_folder : folder, options);
 }
 

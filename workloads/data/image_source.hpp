@@ -28,11 +28,11 @@ struct SampleContext {
 
 // What a source tells about itself.
 struct SourceFacts {
-  std::string name;      // "fashion-mnist"
-  std::string location;  // the folder it was read from; empty when nothing was read
-  int64_t size = 0;      // samples, at least 1
-  ImageShape shape;      // of every image handed out
-  int64_t classes = 0;   // labels are 0 .. classes - 1
+  std::string name;                      // "fashion-mnist"
+  std::string location;                  // the folder it was read from; empty when nothing was read
+  int64_t size = 0;                      // samples, at least 1
+  ImageShape shape;                      // of every image handed out
+  int64_t classes = 0;                   // labels are 0 .. classes - 1
   std::vector<std::string> class_names;  // empty, or one per class
   std::string preparation;               // padding, augmentation and normalisation, in words for a report
 };

@@ -63,8 +63,8 @@ Placement place(const ImageShape& stored, const ImageShape& shape, const Augment
 // One channel: black all around, the stored rows where they belong.
 void convert_plane(const uint8_t* bytes, const ImageShape& stored, const ImageShape& shape, const Placement& placement,
                    float scale, float black, float* values) {
-  const int64_t first = std::max<int64_t>(0, placement.left);                              // first and one past the last
-  const int64_t last = std::min(shape.width, placement.left + stored.width);               // column that gets pixels
+  const int64_t first = std::max<int64_t>(0, placement.left);                 // first and one past the last
+  const int64_t last = std::min(shape.width, placement.left + stored.width);  // column that gets pixels
   const int64_t skipped = placement.mirrored ? placement.left + stored.width - last : first - placement.left;
   for (int64_t y = 0; y < shape.height; ++y, values += shape.width) {
     const int64_t row = y - placement.top;
@@ -106,7 +106,8 @@ Normalisation measure_normalisation(const PixelTable& table, std::string origin)
 
 PixelSource::PixelSource(SourceFacts facts, PixelTable table, Normalisation normalisation, Augmentation augmentation,
                          const DataOptions& options)
-    : ImageSource(complete(std::move(facts), table, normalisation, augmentation, options)), table_(std::move(table)),
+    : ImageSource(complete(std::move(facts), table, normalisation, augmentation, options)),
+      table_(std::move(table)),
       augmentation_(augmentation) {
   for (int64_t channel = 0; channel < shape().channels; ++channel) {
     const size_t stored = table_.shape.channels == 1 ? 0 : static_cast<size_t>(channel);
@@ -117,8 +118,8 @@ PixelSource::PixelSource(SourceFacts facts, PixelTable table, Normalisation norm
 }
 
 void PixelSource::read_sample(int64_t index, const SampleContext& context, float* image, int32_t& label) const {
-  const Placement placement = place(table_.shape, shape(), augmentation_, context.augment,
-                                    SampleRandom(context.seed, context.epoch, index));
+  const Placement placement =
+      place(table_.shape, shape(), augmentation_, context.augment, SampleRandom(context.seed, context.epoch, index));
   const int64_t plane = shape().height * shape().width;
   const uint8_t* stored = table_.pixels.data() + index * table_.shape.values();
   for (int64_t channel = 0; channel < shape().channels; ++channel) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers that are the same on every machine, whatever its standard library: one stream per (seed, epoch, sample).
+// Random numbers that are the same on every machine, whatever its standard library: one stream per (seed, epoch,
+// sample).
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t pool_bytes = int64_t{32} << 20;
 constexpr int64_t most_pool_images = 1024, fewest_pool_images = 2;
 constexpr int64_t most_values = int64_t{1} << 27;  // of one image: 512 MiB
-constexpr int64_t imagenet_training_images = 1281167;
+constexpr int64_t imagenet_training_images = 1281167, imagenet_validation_images = 50000;
 constexpr int64_t pattern_cells = 4;  // a pattern is this many squares high and wide
 
 SourceFacts describe(const DataOptions& options) {
@@ -25,18 +25,21 @@ SourceFacts describe(const DataOptions& options) {
   SourceFacts facts{.name = "synthetic"};
   facts.shape = {given(wanted.channels, 3), given(wanted.height, 224), given(wanted.width, 224)};
   facts.classes = given(options.classes, 1000);
-  facts.size = given(options.synthetic_samples, imagenet_training_images);
+  facts.size = given(options.synthetic_samples,
+                     options.split == Split::train ? imagenet_training_images : imagenet_validation_images);
   facts.preparation = "made up: a coarse pattern for each class, in noise";
   return facts;
 }
 
 void check(const SourceFacts& facts) {
   const auto [channels, height, width] = facts.shape;
-  const bool sane = channels >= 1 && height >= 1 && width >= 1 && channels <= most_values && height <= most_values / channels &&
-                    width <= most_values / channels / height;
-  if (!sane) throw Error(Fault::usage, fmt::format("synthetic images of {} cannot be made", facts.shape.text()), "synthetic");
+  const bool sane = channels >= 1 && height >= 1 && width >= 1 && channels <= most_values &&
+                    height <= most_values / channels && width <= most_values / channels / height;
+  if (!sane)
+    throw Error(Fault::usage, fmt::format("synthetic images of {} cannot be made", facts.shape.text()), "synthetic");
   if (facts.classes < 1 || facts.classes > INT32_MAX || facts.size < 1) {
-    throw Error(Fault::usage, fmt::format("{} synthetic samples of {} classes cannot be made", facts.size, facts.classes),
+    throw Error(Fault::usage,
+                fmt::format("{} synthetic samples of {} classes cannot be made", facts.size, facts.classes),
                 "synthetic", "ask for at least 1 of each");
   }
 }
@@ -44,8 +47,10 @@ void check(const SourceFacts& facts) {
 class SyntheticSource final : public ImageSource {
  public:
   SyntheticSource(const SourceFacts& facts, const DataOptions& options)
-      : ImageSource(facts), pool_images_(std::min(size(), std::clamp<int64_t>(
-            pool_bytes / (shape().values() * static_cast<int64_t>(sizeof(float))), fewest_pool_images, most_pool_images))),
+      : ImageSource(facts),
+        pool_images_(
+            std::min(size(), std::clamp<int64_t>(pool_bytes / (shape().values() * static_cast<int64_t>(sizeof(float))),
+                                                 fewest_pool_images, most_pool_images))),
         pool_(static_cast<size_t>(pool_images_ * shape().values())) {
     const uint64_t split = options.split == Split::train ? 1 : 2;
     for (int64_t image = 0; image < pool_images_; ++image) {
@@ -63,7 +68,8 @@ class SyntheticSource final : public ImageSource {
     for (int64_t channel = 0; channel < channels(); ++channel) {
       for (int64_t y = 0; y < height(); ++y) {
         for (int64_t x = 0; x < width(); ++x) {
-          const int64_t cell = (channel * pattern_cells + y * pattern_cells / height()) * pattern_cells + x * pattern_cells / width();
+          const int64_t cell =
+              (channel * pattern_cells + y * pattern_cells / height()) * pattern_cells + x * pattern_cells / width();
           const float side = (mix_key(pattern, static_cast<uint64_t>(cell)) >> 63) != 0 ? 0.7f : -0.7f;
           *values++ = side + static_cast<float>(noise.uniform(-1.2, 1.2));
         }
@@ -85,7 +91,8 @@ class SyntheticSource final : public ImageSource {
 }  // namespace
 
 std::unique_ptr<ImageSource> open_synthetic(const std::string& no_path, const DataOptions& options) {
-  if (!no_path.empty()) throw Error(Fault::usage, "synthetic images are made up and take no path", "synthetic:" + no_path);
+  if (!no_path.empty())
+    throw Error(Fault::usage, "synthetic images are made up and take no path", "synthetic:" + no_path);
   const SourceFacts facts = describe(options);
   check(facts);
   return std::make_unique<SyntheticSource>(facts, options);

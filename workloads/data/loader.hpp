@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The prefetching loader: threads read samples ahead into reused buffers, and the step's waiting for data is measured.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "workloads/data/image_source.hpp"
+
+namespace gpusizer {
+
+struct LoaderOptions {
+  int64_t batch = 1;             // samples; a smaller data set gives batches of its own size
+  int64_t threads = 0;           // that read; 0: one per core
+  int64_t prefetch_batches = 2;  // that may be ready or in the making besides the one in use
+  bool shuffle = false;          // by (seed, epoch)
+  uint64_t seed = 0;
+  bool drop_last = false;  // leave out the shorter batch at the end of an epoch
+  bool augment = false;    // passed on to the source
+  bool endless = false;    // epochs follow each other without a stop, prefetched across the boundary
+  // Monotonic seconds; only asked when next() has to wait. Empty: the steady clock. For tests.
+  std::function<double()> now_seconds;
+};
+
+// Valid until the following next(), start_epoch() or the loader's end.
+struct Batch {
+  std::span<const float> images;  // samples x channels x height x width
+  std::span<const int32_t> labels;
+  int64_t samples = 0;  // that are really in it: a tail is shorter, nothing is ever padded
+  int64_t epoch = 0;
+  bool ends_epoch = false;
+};
+
+// Batches and their order depend on the options and the epoch alone, never on threads. One thread calls next().
+// The source must outlive the loader.
+class Loader {
+ public:
+  // Throws Error for options that cannot be: usage, or failed when the buffers would take over half of the memory.
+  Loader(const ImageSource& source, LoaderOptions options);
+  ~Loader();  // waits for no more than the samples that are being read
+  Loader(const Loader&) = delete;
+  Loader& operator=(const Loader&) = delete;
+
+  // Begins (again) at the first batch of `epoch`; what was prefetched is dropped.
+  void start_epoch(int64_t epoch);
+
+  // The next batch; nothing at the end of the epoch (endless: never) and after an error. When a sample could not be
+  // read, all batches before its own are handed out, then its error is thrown, once, as the source threw it.
+  std::optional<Batch> next();
+
+  int64_t batches_per_epoch() const { return batches_per_epoch_; }
+  int64_t samples_per_epoch() const;
+
+  double waited_seconds() const { return waited_seconds_; }        // of all next() so far
+  double last_wait_seconds() const { return last_wait_seconds_; }  // of the last next(): 0 when its batch was ready
+  int64_t ready_batches() const;                                   // prefetched and complete
+
+ private:
+  struct Slot {
+    std::vector<float> images;
+    std::vector<int32_t> labels;
+    int64_t batch = -1;  // which one is in it
+    int64_t unread = 0;  // samples still to be read
+    std::exception_ptr error;
+    int64_t error_sample = 0;  // its place in the batch: of several errors the first sample's counts
+  };
+  // Samples first .. first + count - 1 of a batch: what a thread takes at a time.
+  struct Chunk {
+    int64_t batch, first, count;
+  };
+
+  void work();
+  Chunk take_chunk();
+  void fill(const Chunk& chunk);
+  void finish(const Chunk& chunk, std::exception_ptr error, int64_t error_sample);
+  bool has_work() const;
+  bool is_ready(int64_t batch) const;
+  void stop();
+  Slot& slot_of(int64_t batch) { return slots_[static_cast<size_t>(batch) % slots_.size()]; }
+  int64_t samples_of(int64_t batch) const;
+  int64_t epoch_of(int64_t batch) const { return first_epoch_ + batch / batches_per_epoch_; }
+  void await(std::unique_lock<std::mutex>& lock, int64_t batch);
+
+  const ImageSource& source_;
+  const LoaderOptions options_;
+  int64_t batch_samples_, batches_per_epoch_, chunk_samples_;
+
+  mutable std::mutex mutex_;  // guards what follows, except the pixels and labels of slots that are being filled
+  std::condition_variable work_there_, batch_ready_, chunks_done_;
+  std::vector<Slot> slots_;
+  int64_t first_epoch_ = 0;   // batches are numbered from 0 at start_epoch()
+  int64_t end_batch_ = 0;     // one past the last that will be read
+  int64_t open_batch_ = 0;    // the one whose chunks are being handed out
+  int64_t open_sample_ = 0;   // its first sample that nobody has taken
+  int64_t next_batch_ = 0;    // the one that next() gives out next
+  int64_t free_before_ = 0;   // the slots of batches before this one may be filled again
+  int64_t chunks_taken_ = 0;  // being read now
+  bool stopping_ = false, started_ = false;
+  std::atomic<bool> abandon_ = false;  // what is being read is not wanted any more
+
+  double waited_seconds_ = 0, last_wait_seconds_ = 0;  // used by the caller's thread only
+  std::vector<std::thread> threads_;                   // last: they use all of the above
+};
+
+}  // namespace gpusizer
