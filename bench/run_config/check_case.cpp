@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of a case: what is refused before anything starts, and what follows from what.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "bench/run_config/run_config.hpp"
+#include "gpusizer/error.hpp"
+#include "workloads/models/models.hpp"
+
+namespace gpusizer {
+namespace {
+
+constexpr std::int64_t kLargestBatch = 16'777'216;  // keeps every byte count far from the end of 64 bits
+constexpr std::int64_t kLargestImage = 4096;
+constexpr std::int64_t kLargestWidth = 1'000'000;   // classes and channels
+constexpr std::int64_t kMostThreads = 1024;
+
+[[noreturn]] void refuse(const std::string& what, const char* flag, const std::string& hint) {
+  throw Error(Fault::usage, what, flag, hint);
+}
+
+void check_range(std::int64_t value, std::int64_t low, std::int64_t high, const char* flag) {
+  if (value < low || value > high)
+    refuse(fmt::format("{} is out of range", value), flag, fmt::format("use {} to {}", low, high));
+}
+
+void check_positive(const std::optional<double>& value, const char* flag) {
+  if (value && !(*value > 0 && std::isfinite(*value)))
+    refuse(fmt::format("{} is not a positive number", *value), flag, "use a number above 0");
+}
+
+void check_word(const std::string& word, std::initializer_list<const char*> allowed, const char* flag) {
+  std::string all;
+  for (const char* one : allowed) {
+    if (word == one) return;
+    all += fmt::format("{}{}", all.empty() ? "" : " or ", one);
+  }
+  refuse(fmt::format("'{}' is not possible", word), flag, "use " + all);
+}
+
+void check_sizes(const CaseConfig& c) {
+  check_range(*c.batch, 1, kLargestBatch, "--batch");
+  check_range(c.classes, 0, kLargestWidth, "--classes");
+  if (c.classes == 1) refuse("one class cannot be learned", "--classes", "use at least 2");
+  check_range(c.image_size, 0, kLargestImage, "--image-size");
+  check_range(c.channels, 0, kLargestWidth, "--channels");
+  check_range(c.synthetic_samples, 0, INT32_MAX, "--synthetic-samples");
+  check_range(c.threads, 0, kMostThreads, "--threads");
+  check_range(c.loader_threads, 0, kMostThreads, "--loader-threads");
+  check_range(static_cast<std::int64_t>(c.seed), 0, INT64_MAX, "--seed");
+}
+
+void check_words(const CaseConfig& c) {
+  check_word(c.tail, {"keep", "drop"}, "--tail");
+  check_word(c.schedule, {"constant", "cosine"}, "--schedule");
+  if (!c.stem.empty()) check_word(c.stem, {"imagenet", "cifar"}, "--stem");
+  if (c.precision != "fp32")
+    refuse(fmt::format("precision '{}' is not available", c.precision), "--precision", "use fp32");
+}
+
+void check_length(const CaseConfig& c) {
+  check_positive(c.epochs, "--epochs");
+  check_positive(c.max_seconds, "--max-seconds");
+  check_range(c.warmup, 0, INT32_MAX, "--warmup");
+  if (c.steps) check_range(*c.steps, 1, INT32_MAX, "--steps");
+  if (c.max_steps) check_range(*c.max_steps, 1, INT32_MAX, "--max-steps");
+  if (c.steps && c.epochs) refuse("--steps and --epochs exclude each other", "--steps", "give one of them");
+  const auto shortest = c.steps ? c.steps : c.max_steps;
+  if (shortest && c.warmup >= *shortest)
+    refuse(fmt::format("a warm-up of {} leaves nothing to measure of {} steps", c.warmup, *shortest),
+           c.steps ? "--steps" : "--max-steps", fmt::format("use more than {} steps or a shorter --warmup", c.warmup));
+  if (!(c.precision_target > 0 && c.precision_target < 1))
+    refuse(fmt::format("{} is not a usable precision", c.precision_target), "--precision-target", "use 0.02 for 2 %");
+}
+
+void check_training(const CaseConfig& c) {
+  check_positive(c.lr, "--lr");
+  if (!(*c.momentum >= 0 && *c.momentum < 1))
+    refuse(fmt::format("{} is not a usable momentum", *c.momentum), "--momentum", "use 0 to below 1");
+  if (!(*c.weight_decay >= 0 && *c.weight_decay < 1))
+    refuse(fmt::format("{} is not a usable weight decay", *c.weight_decay), "--weight-decay", "use 0 to below 1");
+  if (!(c.lr_warmup_share >= 0 && c.lr_warmup_share < 1))
+    refuse(fmt::format("{} is not a share", c.lr_warmup_share), "--lr-warmup-share", "use 0 to below 1");
+  if (c.schedule == "cosine" && !c.epochs && !c.steps)
+    refuse("a cosine schedule needs to know where it ends", "--schedule", "add --epochs or --steps");
+  if (c.target_accuracy && !(*c.target_accuracy > 0 && *c.target_accuracy <= 1))
+    refuse(fmt::format("{} is not an accuracy", *c.target_accuracy), "--target-accuracy", "use a share such as 0.9");
+  if (c.target_accuracy && c.eval == false)
+    refuse("a target accuracy needs evaluations", "--eval", "leave out --eval off or --target-accuracy");
+}
+
+// Fits common machines and keeps them busy; small images learn well with 128.
+std::int64_t customary_batch(const CaseConfig& c) {
+  const bool small_data = c.data == "fashion-mnist" || c.data == "cifar10";
+  const std::int64_t model_size = small_data ? 32 : find_model(c.model).defaults.image_size;
+  return (c.image_size > 0 ? c.image_size : model_size) >= 128 ? 16 : 128;
+}
+
+void fill(CaseConfig& c) {
+  const bool endless = !c.epochs && !c.steps && !c.max_seconds && !c.max_steps;
+  if (c.target_accuracy && endless) c.epochs = 100;
+  if (!c.batch) c.batch = customary_batch(c);
+  if (c.schedule.empty()) c.schedule = c.epochs || c.steps ? "cosine" : "constant";
+  if (!c.momentum) c.momentum = 0.9;
+  if (!c.weight_decay) c.weight_decay = 5e-4;
+  if (!c.lr) c.lr = std::min(0.1, 0.1 * static_cast<double>(*c.batch) / 256);
+  if (!c.eval) c.eval = c.data != "synthetic" && (c.epochs || c.target_accuracy);
+}
+
+}  // namespace
+
+CaseConfig complete_case(CaseConfig c) {
+  if (c.model.empty()) refuse("no model was named", "--model", "add --model resnet50, or --suite demo; see gpusizer list models");
+  find_model(c.model);
+  fill(c);
+  check_sizes(c);
+  check_words(c);
+  check_length(c);
+  check_training(c);
+  return c;
+}
+
+std::string case_id(const CaseConfig& c) {
+  const std::string data = c.data.find('/') < c.data.find(':') ? "folder" : c.data.substr(0, c.data.find(':'));
+  std::string id = fmt::format("{}/{}/b{}/{}/{}", c.model, data, *c.batch, c.precision, c.device);
+  if (!c.stem.empty()) id += "/" + c.stem;
+  if (c.image_size > 0) id += fmt::format("/{}px", c.image_size);
+  if (c.channels > 0) id += fmt::format("/{}ch", c.channels);
+  if (c.classes > 0) id += fmt::format("/{}classes", c.classes);
+  if (c.threads > 0) id += fmt::format("/t{}", c.threads);
+  return id;
+}
+
+}  // namespace gpusizer

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run is to do: a list of cases, each of them one workload with all that is needed to run it again.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gpusizer {
+
+// One workload to run. What nobody said stays empty here and is decided by complete_case() or by the model and its data.
+struct CaseConfig {
+  std::string model;
+  std::string data = "synthetic";  // "name", "name:path" or a folder, see open_data_source()
+  std::int64_t synthetic_samples = 0;  // in an epoch of synthetic data; 0: as many as ImageNet has
+  std::int64_t classes = 0, image_size = 0, channels = 0;  // 0: the data's, else the model's own
+  std::string stem;                                        // empty: the model's own
+  std::string device = "cpu";  // the backend's name
+  std::int64_t threads = 0;    // that compute; 0: all that the process may use
+  std::int64_t loader_threads = 0;    // that prepare samples; 0: decided by the data source
+  std::optional<std::int64_t> batch;  // empty: 16 for images of 128 pixels and more, 128 for smaller ones
+  std::string tail = "keep";        // or "drop": the smaller last batch of an epoch
+  std::string precision = "fp32";
+  std::uint64_t seed = 1;
+
+  // How long: whole epochs, or an exact number of steps, or (neither) until the mean step time is precise enough.
+  std::optional<double> epochs;
+  std::optional<std::int64_t> steps;
+  std::int64_t warmup = 1;  // leading steps that never count; MSER-5 may find more
+  std::optional<std::int64_t> max_steps;
+  std::optional<double> max_seconds;
+  double precision_target = 0.02;
+
+  std::optional<double> lr, momentum, weight_decay;
+  std::string schedule;  // "constant", "cosine"; empty: cosine where the number of steps is known
+  double lr_warmup_share = 0.1;  // of all steps, rising linearly from nearly 0 (cosine only)
+  std::optional<bool> eval;      // evaluate on the test set after each epoch; empty: where epochs or a target are asked for
+  std::optional<double> target_accuracy;  // 0 to 1: stop when the test accuracy reaches it
+};
+
+struct RunConfig {
+  std::string suite;  // name or path; empty: one case from flags
+  std::vector<CaseConfig> cases;
+};
+
+// Checks everything that can be checked without data or a device, and fills what follows from other fields.
+// Throws Error(usage) naming the flag (or, in a suite, the case) and what to do. See check_case.cpp for the rules.
+CaseConfig complete_case(CaseConfig config);
+
+// "resnet50/synthetic/b16/fp32/cpu": the same whenever the same case is run, with what departs from the usual appended.
+std::string case_id(const CaseConfig& config);
+
+}  // namespace gpusizer

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The settings, one line each, and reading their values from text.
+#include "bench/run_config/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "gpusizer/error.hpp"
+
+namespace gpusizer {
+namespace {
+
+using Value = SettingValue;
+using Kind = SettingKind;
+
+std::int64_t whole(const Value& v) { return std::get<std::int64_t>(v); }
+double number(const Value& v) { return std::get<double>(v); }
+const std::string& word(const Value& v) { return std::get<std::string>(v); }
+bool flag(const Value& v) { return std::get<bool>(v); }
+
+constexpr Setting kSettings[] = {
+    {"model", Kind::word, "NAME", "what to train; see gpusizer list models", [](CaseConfig& c, const Value& v) { c.model = word(v); }},
+    {"data", Kind::word, "NAME", "what to train on: a name, name:path or a folder; see gpusizer list data [synthetic]", [](CaseConfig& c, const Value& v) { c.data = word(v); }},
+    {"synthetic-samples", Kind::whole, "N", "images in an epoch of synthetic data [1281167]", [](CaseConfig& c, const Value& v) { c.synthetic_samples = whole(v); }},
+    {"device", Kind::word, "NAME", "what to run on; see gpusizer list devices [cpu]", [](CaseConfig& c, const Value& v) { c.device = word(v); }},
+    {"threads", Kind::whole, "N", "threads that compute [all]", [](CaseConfig& c, const Value& v) { c.threads = whole(v); }},
+    {"loader-threads", Kind::whole, "N", "threads that prepare samples [by the data]", [](CaseConfig& c, const Value& v) { c.loader_threads = whole(v); }},
+    {"batch", Kind::whole, "N", "samples in a step [16 for images of 128 pixels and more, else 128]", [](CaseConfig& c, const Value& v) { c.batch = whole(v); }},
+    {"tail", Kind::word, "keep|drop", "the smaller last batch of an epoch: a program of its own, or left out [keep]", [](CaseConfig& c, const Value& v) { c.tail = word(v); }},
+    {"precision", Kind::word, "P", "number format of the arithmetic: fp32", [](CaseConfig& c, const Value& v) { c.precision = word(v); }},
+    {"seed", Kind::whole, "N", "of weights, sample order, augmentation and dropout [1]", [](CaseConfig& c, const Value& v) { c.seed = static_cast<std::uint64_t>(whole(v)); }},
+    {"epochs", Kind::number, "E", "train for E passes over the data", [](CaseConfig& c, const Value& v) { c.epochs = number(v); }},
+    {"steps", Kind::whole, "N", "train for exactly N steps", [](CaseConfig& c, const Value& v) { c.steps = whole(v); }},
+    {"warmup", Kind::whole, "N", "leading steps that never count; more are cut where the times say so [1]", [](CaseConfig& c, const Value& v) { c.warmup = whole(v); }},
+    {"max-steps", Kind::whole, "N", "stop after N steps at the latest", [](CaseConfig& c, const Value& v) { c.max_steps = whole(v); }},
+    {"max-seconds", Kind::number, "S", "stop after S seconds of training at the latest", [](CaseConfig& c, const Value& v) { c.max_seconds = number(v); }},
+    {"precision-target", Kind::number, "P", "stop when the 95 % half-width of the mean step time is within P of it [0.02]", [](CaseConfig& c, const Value& v) { c.precision_target = number(v); }},
+    {"lr", Kind::number, "R", "learning rate, the highest one of the schedule [0.1 x batch / 256, at most 0.1]", [](CaseConfig& c, const Value& v) { c.lr = number(v); }},
+    {"momentum", Kind::number, "M", "of SGD [0.9]", [](CaseConfig& c, const Value& v) { c.momentum = number(v); }},
+    {"weight-decay", Kind::number, "W", "of SGD [0.0005]", [](CaseConfig& c, const Value& v) { c.weight_decay = number(v); }},
+    {"schedule", Kind::word, "constant|cosine", "of the learning rate [cosine where the number of steps is known]", [](CaseConfig& c, const Value& v) { c.schedule = word(v); }},
+    {"lr-warmup-share", Kind::number, "P", "share of all steps in which a cosine schedule rises [0.1]", [](CaseConfig& c, const Value& v) { c.lr_warmup_share = number(v); }},
+    {"image-size", Kind::whole, "N", "height and width of the images [the data's, else the model's]", [](CaseConfig& c, const Value& v) { c.image_size = whole(v); }},
+    {"classes", Kind::whole, "N", "outputs of the model [the data's, else the model's]", [](CaseConfig& c, const Value& v) { c.classes = whole(v); }},
+    {"channels", Kind::whole, "N", "of the images [the data's, else the model's]", [](CaseConfig& c, const Value& v) { c.channels = whole(v); }},
+    {"stem", Kind::word, "imagenet|cifar", "first layers: 7x7 and max-pool, or 3x3 [the model's]", [](CaseConfig& c, const Value& v) { c.stem = word(v); }},
+    {"eval", Kind::on_off, "on|off", "measure accuracy on the test set after each epoch [on with --epochs or a target]", [](CaseConfig& c, const Value& v) { c.eval = flag(v); }},
+    {"target-accuracy", Kind::number, "A", "stop when the test accuracy reaches A (0 to 1), and report the time", [](CaseConfig& c, const Value& v) { c.target_accuracy = number(v); }},
+};
+
+[[noreturn]] void refuse(const Setting& setting, const std::string& text, const char* expected) {
+  throw Error(Fault::usage, fmt::format("'{}' is not {}", text, expected), flag_of(setting),
+              fmt::format("write {} {}", flag_of(setting), setting.placeholder));
+}
+
+template <class Number>
+Number parse_number(const Setting& setting, const std::string& text, const char* expected) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) refuse(setting, text, expected);
+  return value;
+}
+
+double parse_real(const Setting& setting, const std::string& text) {
+  const double value = parse_number<double>(setting, text, "a number");
+  if (!std::isfinite(value)) refuse(setting, text, "a finite number");
+  return value;
+}
+
+bool parse_on_off(const Setting& setting, const std::string& text) {
+  if (text != "on" && text != "off") refuse(setting, text, "on or off");
+  return text == "on";
+}
+
+}  // namespace
+
+std::span<const Setting> settings() { return kSettings; }
+
+std::string flag_of(const Setting& setting) { return fmt::format("--{}", setting.name); }
+
+std::string key_of(const Setting& setting) {
+  std::string key(setting.name);
+  std::replace(key.begin(), key.end(), '-', '_');
+  return key;
+}
+
+SettingValue parse_setting(const Setting& setting, const std::string& text) {
+  switch (setting.kind) {
+    case Kind::whole: return parse_number<std::int64_t>(setting, text, "a whole number");
+    case Kind::number: return parse_real(setting, text);
+    case Kind::on_off: return parse_on_off(setting, text);
+    case Kind::word: break;
+  }
+  if (text.empty()) refuse(setting, text, "a word");
+  return text;
+}
+
+}  // namespace gpusizer

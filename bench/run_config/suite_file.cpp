@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a suite from JSON, strictly: what is not understood is refused with its place.
+#include "bench/run_config/suite_file.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "gpusizer/error.hpp"
+
+namespace gpusizer {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kLargestFile = 1 << 20;
+
+[[noreturn]] void refuse(const std::string& what, const std::string& origin, const std::string& pointer,
+                         const std::string& hint = "") {
+  throw Error(Fault::usage, what, pointer.empty() ? origin : fmt::format("{} at {}", origin, pointer), hint);
+}
+
+// nlohmann/json keeps the last of two equal keys silently; a suite that says a thing twice is a mistake.
+json parse_strictly(std::string_view text, const std::string& origin) {
+  std::vector<std::set<std::string>> seen;
+  const auto watch = [&](int, json::parse_event_t event, json& value) {
+    if (event == json::parse_event_t::object_start) seen.emplace_back();
+    if (event == json::parse_event_t::object_end) seen.pop_back();
+    if (event == json::parse_event_t::key && !seen.back().insert(value.get<std::string>()).second)
+      refuse(fmt::format("the key '{}' is given twice", value.get<std::string>()), origin, "", "keep one of them");
+    return true;
+  };
+  try {
+    return json::parse(text, watch);
+  } catch (const json::parse_error& error) {
+    refuse("the suite is not valid JSON", fmt::format("{}, byte {}", origin, error.byte), "", "correct it there");
+  }
+}
+
+const char* expected(SettingKind kind) {
+  switch (kind) {
+    case SettingKind::whole: return "a whole number";
+    case SettingKind::number: return "a number";
+    case SettingKind::word: return "a non-empty string";
+    case SettingKind::on_off: return "true or false";
+  }
+  return "";
+}
+
+std::optional<SettingValue> read_value(const Setting& setting, const json& value) {
+  switch (setting.kind) {
+    case SettingKind::whole:
+      if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) return std::nullopt;
+      if (value.is_number_integer()) return value.get<std::int64_t>();
+      break;
+    case SettingKind::number:
+      if (value.is_number() && std::isfinite(value.get<double>())) return value.get<double>();
+      break;
+    case SettingKind::word:
+      if (value.is_string() && !value.get<std::string>().empty()) return value.get<std::string>();
+      break;
+    case SettingKind::on_off:
+      if (value.is_boolean()) return value.get<bool>();
+      break;
+  }
+  return std::nullopt;
+}
+
+const Setting* find_key(const std::string& key) {
+  for (const Setting& setting : settings())
+    if (key_of(setting) == key) return &setting;
+  return nullptr;
+}
+
+void apply_settings(CaseConfig& config, const json& object, const std::string& origin, const std::string& pointer) {
+  if (!object.is_object()) refuse("settings must be an object", origin, pointer, "write {\"model\": \"resnet50\"}");
+  for (const auto& [key, value] : object.items()) {
+    const std::string place = pointer + "/" + key;
+    const Setting* setting = find_key(key);
+    if (!setting) refuse(fmt::format("unknown setting '{}'", key), origin, place, "see gpusizer run --help for all, with _ for -");
+    const auto parsed = read_value(*setting, value);
+    if (!parsed) refuse(fmt::format("'{}' must be {}", key, expected(setting->kind)), origin, place);
+    setting->set(config, *parsed);
+  }
+}
+
+void check_top(const json& suite, const std::string& origin) {
+  if (!suite.is_object()) refuse("a suite must be an object", origin, "/", "write {\"cases\": [...]}");
+  for (const auto& [key, value] : suite.items())
+    if (key != "description" && key != "defaults" && key != "cases")
+      refuse(fmt::format("unknown key '{}'", key), origin, "/" + key, "a suite has description, defaults and cases");
+  if (suite.contains("description") && !suite["description"].is_string())
+    refuse("the description must be a string", origin, "/description");
+  if (!suite.contains("cases") || !suite["cases"].is_array() || suite["cases"].empty())
+    refuse("a suite needs a list of at least one case", origin, "/cases", "write \"cases\": [{\"model\": \"resnet50\"}]");
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
+  if (!file || file.bad()) throw Error(Fault::input, "the suite file cannot be read", path, "check path and permissions");
+  if (text.size() > kLargestFile) throw Error(Fault::input, "the suite file is larger than 1 MiB", path);
+  return text;
+}
+
+bool looks_like_path(const std::string& name) {
+  return name.find('/') != std::string::npos || name.ends_with(".json");
+}
+
+}  // namespace
+
+Suite parse_suite(std::string_view text, const std::string& origin) {
+  const json document = parse_strictly(text, origin);
+  check_top(document, origin);
+  Suite suite{.name = origin, .description = document.value("description", "")};
+  CaseConfig defaults;
+  if (document.contains("defaults")) apply_settings(defaults, document["defaults"], origin, "/defaults");
+  for (std::size_t i = 0; i < document["cases"].size(); ++i) {
+    suite.cases.push_back(defaults);
+    apply_settings(suite.cases.back(), document["cases"][i], origin, fmt::format("/cases/{}", i));
+  }
+  return suite;
+}
+
+Suite load_suite(const std::string& name_or_path) {
+  std::string known;
+  for (const CompiledSuite& suite : compiled_suites()) {
+    if (suite.name == name_or_path) return parse_suite(suite.text, std::string(suite.name));
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", suite.name);
+  }
+  if (!looks_like_path(name_or_path))
+    throw Error(Fault::usage, fmt::format("there is no suite '{}'", name_or_path), "--suite",
+                fmt::format("use {} or the path of a .json file", known));
+  return parse_suite(read_file(name_or_path), name_or_path);
+}
+
+RunConfig make_run_config(const std::string& suite, const Overrides& overrides) {
+  RunConfig config{.suite = suite, .cases = suite.empty() ? std::vector<CaseConfig>(1) : load_suite(suite).cases};
+  for (std::size_t i = 0; i < config.cases.size(); ++i) {
+    for (const auto& [setting, value] : overrides) setting->set(config.cases[i], value);
+    try {
+      config.cases[i] = complete_case(std::move(config.cases[i]));
+    } catch (const Error& error) {
+      if (suite.empty()) throw;
+      throw Error(error.fault(), error.problem(), fmt::format("{}, case {} of {}", error.where(), i + 1, suite), error.hint());
+    }
+  }
+  return config;
+}
+
+std::vector<std::string> case_ids(const RunConfig& config) {
+  std::map<std::string, int> uses;
+  std::vector<std::string> ids;
+  for (const CaseConfig& one : config.cases) {
+    ids.push_back(case_id(one));
+    if (const int use = ++uses[ids.back()]; use > 1) ids.back() += fmt::format("#{}", use);
+  }
+  return ids;
+}
+
+}  // namespace gpusizer
