@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Losses and evaluations -> how well the model learned.
+#include <cmath>
+
+#include "bench/runner/fill_measurement.hpp"
+
+namespace gpusizer {
+namespace {
+
+using record::Maybe;
+
+Maybe<double> finite(double value, const char* otherwise) {
+  return std::isfinite(value) ? Maybe<double>(value) : Maybe<double>::missing(otherwise);
+}
+
+void fill_loss_curve(record::Training& training, const std::vector<double>& losses) {
+  const std::size_t stride = (losses.size() + longest_loss_curve - 1) / longest_loss_curve;
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    if (i % stride != 0 && i + 1 != losses.size()) continue;
+    training.loss_curve.push_back({.step = static_cast<std::int64_t>(i + 1), .loss = finite(losses[i], "the loss was not finite")});
+  }
+}
+
+void fill_evaluations(record::Training& training, const LoopResult& result, double steps_per_epoch) {
+  for (const EvaluationPoint& point : result.evaluations)
+    training.evaluations.push_back({.epochs = static_cast<double>(point.after_steps) / steps_per_epoch,
+                                    .accuracy = finite(point.accuracy.accuracy, "the accuracy was not finite"),
+                                    .loss = finite(point.accuracy.loss, "the loss was not finite"),
+                                    .samples = point.accuracy.samples,
+                                    .training_seconds = point.training_seconds});
+}
+
+}  // namespace
+
+void fill_training(record::Case& record, const LoopResult& result, const LoopPlan& plan) {
+  record::Training& training = record.training;
+  const auto steps_per_epoch = static_cast<double>(plan.steps_per_epoch);
+  fill_loss_curve(training, result.losses);
+  fill_evaluations(training, result, steps_per_epoch);
+  training.final_loss = result.losses.empty() ? Maybe<double>::missing("no step was finished")
+                                              : finite(result.losses.back(), "the loss was not finite");
+  training.accuracy = training.evaluations.empty()
+                          ? Maybe<double>::missing(plan.evaluate ? "no evaluation was finished" : "no evaluation was asked for")
+                          : training.evaluations.back().accuracy;
+  training.epochs = static_cast<double>(result.steps.size()) / steps_per_epoch;
+  training.time_to_target_seconds =
+      Maybe<double>(result.time_to_target_seconds, plan.target_accuracy ? "the target accuracy was not reached"
+                                                                        : "no target accuracy was asked for");
+  training.non_finite_step = Maybe<std::int64_t>(result.non_finite_step, "every loss was finite");
+}
+
+}  // namespace gpusizer

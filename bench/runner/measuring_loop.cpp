@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The measuring loop, one small decision at a time.
+#include "bench/runner/measuring_loop.hpp"
+
+#include <cmath>
+
+namespace gpusizer {
+namespace {
+
+class Loop {
+ public:
+  Loop(Trainer& trainer, const LoopPlan& plan, Clock& clock, const StopRequested& stop, const LoopProgress& progress,
+       LoopResult& result)
+      : trainer_(trainer), plan_(plan), clock_(clock), stop_(stop), progress_(progress), result_(result),
+        stopping_(plan.stopping) {}
+
+  void run() {
+    result_.stop_reason = "error";  // what stays if the trainer throws
+    mark_ = clock_.seconds();
+    std::string reason;
+    while ((reason = reason_to_stop()).empty()) {
+      train_one_step();
+      if (!result_.non_finite_step && evaluation_due()) evaluate();
+      progress_(result_);
+    }
+    if (broken_epoch_needs_evaluation(reason)) evaluate();
+    result_.stop_reason = reason;
+  }
+
+ private:
+  std::int64_t done() const { return static_cast<std::int64_t>(result_.steps.size()); }
+
+  // The word of the first reason that holds, or empty. Signals come first: they must never be outlived.
+  std::string reason_to_stop() const {
+    if (stop_() != 0) return "interrupted";
+    if (result_.non_finite_step) return "error";
+    if (result_.time_to_target_seconds) return "target_reached";
+    if (plan_.total_steps && done() >= *plan_.total_steps) return plan_.total_reason;
+    if (plan_.max_steps && done() >= *plan_.max_steps) return "max_steps";
+    if (plan_.max_seconds && result_.training_seconds >= *plan_.max_seconds) return "max_seconds";
+    if (plan_.total_steps || plan_.target_accuracy) return "";
+    if (verdict_ == Verdict::precise) return "precision_reached";
+    return verdict_ == Verdict::no_steady_state ? "no_steady_state" : "";
+  }
+
+  void train_one_step() {
+    const double rate = plan_.learning_rate.at(done());
+    const StepOutcome outcome = trainer_.step(rate);
+    const double end = clock_.seconds(), seconds = end - mark_;
+    mark_ = end;
+    result_.steps.push_back({outcome.samples, seconds, outcome.data_wait_seconds, outcome.tail});
+    result_.losses.push_back(outcome.loss);
+    result_.training_seconds += seconds;
+    if (!outcome.finite || !std::isfinite(outcome.loss)) result_.non_finite_step = done();
+    if (!outcome.tail) verdict_ = stopping_.add(seconds);
+  }
+
+  bool evaluation_due() const {
+    return plan_.evaluate && plan_.steps_per_epoch > 0 && done() % plan_.steps_per_epoch == 0;
+  }
+
+  void evaluate() {
+    const double start = clock_.seconds();
+    const Accuracy accuracy = trainer_.evaluate();
+    mark_ = clock_.seconds();  // the next step does not pay for this
+    if (!accuracy.complete) return;  // of a part of the test set: no accuracy
+    result_.evaluations.push_back({done(), result_.training_seconds, mark_ - start, accuracy});
+    if (!plan_.target_accuracy || result_.time_to_target_seconds || accuracy.accuracy < *plan_.target_accuracy) return;
+    result_.time_to_target_seconds = result_.training_seconds;
+    for (const EvaluationPoint& point : result_.evaluations) *result_.time_to_target_seconds += point.evaluation_seconds;
+  }
+
+  bool broken_epoch_needs_evaluation(const std::string& reason) const {
+    if (!plan_.evaluate || reason == "interrupted" || reason == "error" || done() == 0) return false;
+    return result_.evaluations.empty() || result_.evaluations.back().after_steps != done();
+  }
+
+  Trainer& trainer_;
+  const LoopPlan& plan_;
+  Clock& clock_;
+  const StopRequested& stop_;
+  const LoopProgress& progress_;
+  LoopResult& result_;
+  Stopping stopping_;
+  double mark_ = 0;  // when the step before, or an evaluation, ended
+  Verdict verdict_ = Verdict::keep_going;
+};
+
+}  // namespace
+
+void train_and_measure(Trainer& trainer, const LoopPlan& plan, Clock& clock, const StopRequested& stop,
+                       const LoopProgress& progress, LoopResult& result) {
+  Loop(trainer, plan, clock, stop, progress, result).run();
+}
+
+}  // namespace gpusizer

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The heart of a run: trains step after step, times each one, and knows when to stop.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/audit.hpp"
+#include "bench/runner/clock.hpp"
+#include "bench/runner/learning_rate.hpp"
+#include "bench/stopping/stopping.hpp"
+
+namespace gpusizer {
+
+struct StepOutcome {
+  std::int64_t samples = 0;
+  bool tail = false;
+  double loss = 0;
+  bool finite = true;
+  double data_wait_seconds = 0;
+};
+
+struct Accuracy {
+  double accuracy = 0, loss = 0;  // share of right answers; mean loss
+  std::int64_t samples = 0;
+  bool complete = true;  // false: interrupted before the last sample, so the numbers are of a part only
+};
+
+// What the loop drives: one workload on one executor, or a fake of both.
+class Trainer {
+ public:
+  virtual ~Trainer() = default;
+  // Trains one step and returns when it is finished.
+  virtual StepOutcome step(double learning_rate) = 0;
+  // Every sample of the test set once; training may go on afterwards.
+  virtual Accuracy evaluate() = 0;
+};
+
+struct LoopPlan {
+  LearningRate learning_rate;
+  std::int64_t steps_per_epoch = 0;
+  std::optional<std::int64_t> total_steps;  // of an exact number of steps or epochs; then precision does not end the loop
+  std::string total_reason = "steps_done";  // or "epochs_done"
+  std::optional<std::int64_t> max_steps;
+  std::optional<double> max_seconds;  // of training; evaluations do not count
+  bool evaluate = false;              // after each epoch, and after a last, broken one
+  std::optional<double> target_accuracy;
+  StoppingOptions stopping;
+};
+
+struct EvaluationPoint {
+  std::int64_t after_steps = 0;
+  double training_seconds = 0;  // until then
+  double evaluation_seconds = 0;  // of this one
+  Accuracy accuracy;
+};
+
+struct LoopResult {
+  std::vector<ExecutedStep> steps;
+  std::vector<double> losses;  // one for each step
+  std::vector<EvaluationPoint> evaluations;
+  std::string stop_reason = "not_started";  // a word of the report's list
+  std::optional<std::int64_t> non_finite_step;  // counted from 1
+  double training_seconds = 0;                  // sum of the steps
+  std::optional<double> time_to_target_seconds; // training and evaluation
+};
+
+// Asked between steps; a number other than 0 is the signal that asks to stop.
+using StopRequested = std::function<int()>;
+// Told after each step and evaluation; must be quick.
+using LoopProgress = std::function<void(const LoopResult&)>;
+
+// Fills `result` as it goes, so that what was measured stays when the trainer throws. A step's time is from the end of
+// the step before (or of an evaluation) to its own end, waiting for data included.
+void train_and_measure(Trainer& trainer, const LoopPlan& plan, Clock& clock, const StopRequested& stop,
+                       const LoopProgress& progress, LoopResult& result);
+
+}  // namespace gpusizer

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a configuration to everything that a run needs.
+#include "bench/runner/prepared_case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "bench/runner/case_programs.hpp"
+#include "workloads/data/data_sources.hpp"
+
+namespace gpusizer {
+namespace {
+
+constexpr std::int64_t kBatchesHeld = 3;  // by a loader: one in use, two ahead
+
+void open_device(PreparedCase& p) {
+  p.backend = make_backend(p.config.device);
+  const Probe probe = p.backend->probe();
+  if (probe.devices.empty())
+    throw Error(Fault::environment, fmt::format("no device for '{}': {}", p.config.device, probe.reason), "--device",
+                "see gpusizer list devices");
+  p.device = probe.devices.front();
+  if (p.config.threads > p.device.threads)
+    throw Error(Fault::usage, fmt::format("{} threads were asked for and this process may use {}", p.config.threads,
+                                          p.device.threads), "--threads", "use fewer");
+  if (p.config.threads > 0) p.device.threads = static_cast<int>(p.config.threads);
+  // On the CPU the loader shares the cores with the step, and small images need little.
+  p.loader_threads = p.config.loader_threads > 0 ? p.config.loader_threads : std::max(1, p.device.threads / 4);
+}
+
+// Made-up images take the model's own shape; real ones keep theirs unless a flag says otherwise.
+DataOptions data_options(const CaseConfig& config, const ModelEntry& model, Split split) {
+  ModelOptions wanted{config.classes, config.image_size, config.channels, config.stem};
+  if (config.data == "synthetic") wanted = with_defaults(model, wanted);
+  return {.split = split,
+          .wanted = {wanted.channels, wanted.image_size, wanted.image_size},
+          .classes = wanted.classes,
+          .seed = config.seed,
+          .synthetic_samples = config.synthetic_samples};
+}
+
+void open_data(PreparedCase& p) {
+  p.train_data = open_data_source(p.config.data, data_options(p.config, *p.model, Split::train));
+  if (*p.config.eval) p.test_data = open_data_source(p.config.data, data_options(p.config, *p.model, Split::test));
+  const ImageShape shape = p.train_data->shape();
+  if (shape.height != shape.width)
+    throw Error(Fault::usage, fmt::format("images of {} are not square", shape.text()), "--data", "give --image-size");
+  const std::int64_t classes = p.config.classes > 0 ? p.config.classes : p.train_data->classes();
+  p.model_options = with_defaults(*p.model, {classes, shape.height, shape.channels, p.config.stem});
+  if (*p.config.batch > p.train_data->size())
+    throw Error(Fault::usage, fmt::format("a batch of {} is larger than the {} samples of {}", *p.config.batch,
+                                          p.train_data->size(), p.train_data->name()), "--batch",
+                fmt::format("use at most {}", p.train_data->size()));
+}
+
+// Steps after which the run surely ends; nothing when only time, precision or accuracy end it.
+std::optional<std::int64_t> known_steps(const PreparedCase& p) {
+  if (p.config.steps) return p.config.steps;
+  if (!p.config.epochs) return std::nullopt;
+  const double steps = std::ceil(*p.config.epochs * static_cast<double>(p.epoch.steps()));
+  if (steps > INT32_MAX)
+    throw Error(Fault::usage, fmt::format("{} epochs are more than 2^31 steps", *p.config.epochs), "--epochs", "use fewer");
+  return static_cast<std::int64_t>(steps);
+}
+
+void plan_epoch(PreparedCase& p) {
+  // An epoch of made-up images has a length only if somebody gave it one.
+  const bool endless = p.config.data == "synthetic" && p.config.synthetic_samples == 0 && !p.config.epochs;
+  p.epoch = epoch_shape(p.train_data->size(), *p.config.batch, p.config.tail == "keep" && !endless);
+}
+
+void plan_loop(PreparedCase& p) {
+  const CaseConfig& c = p.config;
+  const auto total = known_steps(p);
+  if (total && c.warmup >= *total)
+    throw Error(Fault::usage, fmt::format("a warm-up of {} leaves nothing to measure of {} steps", c.warmup, *total),
+                "--warmup", "use a shorter one or more epochs");
+  p.loop.learning_rate = {.highest = *c.lr, .cosine = c.schedule == "cosine", .total_steps = total.value_or(0),
+                          .warmup_steps = std::llround(c.lr_warmup_share * static_cast<double>(total.value_or(0)))};
+  p.loop.steps_per_epoch = p.epoch.steps();
+  p.loop.total_steps = total;
+  if (c.epochs) p.loop.total_reason = "epochs_done";
+  p.loop.max_steps = c.max_steps;
+  p.loop.max_seconds = c.max_seconds;
+  p.loop.evaluate = *c.eval;
+  p.loop.target_accuracy = c.target_accuracy;
+  p.loop.stopping = {.precision_target = c.precision_target, .fixed_warm_up = std::max<std::int64_t>(c.warmup, 1)};
+}
+
+std::int64_t loader_bytes(const PreparedCase& p) {
+  const std::int64_t one = kBatchesHeld * *p.config.batch * p.train_data->shape().values() * 4;
+  return p.test_data ? 2 * one : one;
+}
+
+double gib(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
+
+}  // namespace
+
+PreparedCase prepare_case(const CaseConfig& config) {
+  PreparedCase p;
+  p.config = config;
+  p.model = &find_model(config.model);
+  open_device(p);
+  open_data(p);
+  plan_epoch(p);
+  plan_loop(p);
+  build_case_programs(p);
+  p.loader_bytes = loader_bytes(p);
+  return p;
+}
+
+void require_memory(const PreparedCase& p, std::int64_t available_bytes) {
+  const std::int64_t needed = p.plan.peak_bytes() + p.loader_bytes;
+  if (needed <= available_bytes) return;
+  throw OutOfMemory(fmt::format("a batch of {} needs {:.1f} GiB ({:.1f} for the programs, {:.1f} for the data) and {:.1f} "
+                                "GiB are available", *p.config.batch, gib(needed), gib(p.plan.peak_bytes()),
+                                gib(p.loader_bytes), gib(available_bytes)),
+                    "use a smaller --batch");
+}
+
+}  // namespace gpusizer

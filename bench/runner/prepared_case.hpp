@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A case made ready without touching the device: data opened, programs built and lowered, memory planned, steps counted.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "bench/audit.hpp"
+#include "bench/run_config/run_config.hpp"
+#include "bench/runner/measuring_loop.hpp"
+#include "gpusizer/error.hpp"
+#include "workloads/backend/backend.hpp"
+#include "workloads/data/image_source.hpp"
+#include "workloads/lowering/memory_plan.hpp"
+#include "workloads/models/models.hpp"
+#include "workloads/program/facts.hpp"
+
+namespace gpusizer {
+
+// Thrown when the plan alone shows that a case cannot fit; the case's status becomes `oom`.
+class OutOfMemory : public Error {
+ public:
+  explicit OutOfMemory(const std::string& what, const std::string& hint = "") : Error(Fault::failed, what, "", hint) {}
+};
+
+// The programs of one case by their part; all share parameters and one arena. Index -1: not needed.
+struct CasePrograms {
+  std::vector<LoweredProgram> lowered;
+  int train = -1, train_tail = -1, evaluate = -1, evaluate_tail = -1;
+};
+
+struct PreparedCase {
+  CaseConfig config;
+  const ModelEntry* model = nullptr;
+  ModelOptions model_options;  // complete
+  std::unique_ptr<ImageSource> train_data, test_data;  // test_data only where the case evaluates
+  std::unique_ptr<Backend> backend;
+  Device device;  // with the threads that will compute
+  CasePrograms programs;
+  Facts facts;  // of the training step
+  MemoryPlan plan;
+  EpochShape epoch;
+  LoopPlan loop;
+  std::int64_t loader_threads = 1;
+  std::int64_t loader_bytes = 0;  // batches that the loaders hold
+};
+
+// Throws Error: usage for what cannot be (a batch larger than the data, shapes that do not fit), input or environment for
+// missing or damaged data and devices.
+PreparedCase prepare_case(const CaseConfig& config);
+
+// Throws OutOfMemory when plan and loaders need more than `available_bytes`.
+void require_memory(const PreparedCase& prepared, std::int64_t available_bytes);
+
+}  // namespace gpusizer

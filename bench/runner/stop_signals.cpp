@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signal handlers that do nothing but set a flag.
+#include "bench/runner/stop_signals.hpp"
+
+namespace gpusizer {
+namespace {
+
+// A handler has no other way to speak to the program; written by the handler, read by the run.
+volatile std::sig_atomic_t stop_signal = 0;
+
+void remember(int signal) { stop_signal = signal; }
+
+}  // namespace
+
+StopSignals::StopSignals() {
+  stop_signal = 0;
+  struct sigaction action {};
+  action.sa_handler = remember;
+  action.sa_flags = SA_RESTART;
+  action.sa_flags |= static_cast<int>(SA_RESETHAND);  // the second signal meets the default action: the program dies
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, &old_interrupt_);
+  sigaction(SIGTERM, &action, &old_terminate_);
+  action.sa_handler = SIG_IGN;
+  action.sa_flags = 0;
+  sigaction(SIGXFSZ, &action, &old_file_size_);
+}
+
+StopSignals::~StopSignals() {
+  sigaction(SIGINT, &old_interrupt_, nullptr);
+  sigaction(SIGTERM, &old_terminate_, nullptr);
+  sigaction(SIGXFSZ, &old_file_size_, nullptr);
+}
+
+int StopSignals::received() const { return stop_signal; }
+
+}  // namespace gpusizer
