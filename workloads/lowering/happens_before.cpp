@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds the vector clocks.
+#include "workloads/lowering/happens_before.hpp"
+
+#include <algorithm>
+
+namespace gpusizer {
+
+std::vector<int32_t> streams_of(const Program& program) { return std::vector<int32_t>(program.operations.size(), 0); }
+
+// What `earlier` knew when it started is known now, and that it is done.
+void HappensBefore::join(size_t op, size_t earlier) {
+  for (size_t s = 0; s < stream_count_; ++s)
+    clocks_[op * stream_count_ + s] = std::max(clocks_[op * stream_count_ + s], clocks_[earlier * stream_count_ + s]);
+  int32_t& own = clocks_[op * stream_count_ + static_cast<size_t>(streams_[earlier])];
+  own = std::max(own, numbers_[earlier] + 1);
+}
+
+HappensBefore::HappensBefore(const Program& program, std::span<const int32_t> streams)
+    : streams_(streams.begin(), streams.end()), numbers_(streams.size(), 0) {
+  for (const int32_t s : streams_) stream_count_ = std::max(stream_count_, static_cast<size_t>(s) + 1);
+  clocks_.assign(streams_.size() * stream_count_, 0);
+  std::vector<int32_t> last_of_stream(stream_count_, -1), last_writer(program.tensors.size(), -1);
+  std::vector<std::vector<int32_t>> read_since(program.tensors.size());
+  for (size_t op = 0; op < program.operations.size(); ++op) {
+    const auto wait_for = [&](int32_t earlier) { if (earlier >= 0) join(op, static_cast<size_t>(earlier)); };
+    int32_t& previous = last_of_stream[static_cast<size_t>(streams_[op])];
+    numbers_[op] = previous < 0 ? 0 : numbers_[static_cast<size_t>(previous)] + 1;
+    wait_for(previous);
+    previous = static_cast<int32_t>(op);
+    for (const TensorId id : program.operations[op].inputs) wait_for(last_writer[static_cast<size_t>(id.index)]);
+    for (const TensorId id : program.operations[op].outputs) {
+      wait_for(last_writer[static_cast<size_t>(id.index)]);
+      for (const int32_t reader : read_since[static_cast<size_t>(id.index)]) wait_for(reader);
+    }
+    for (const TensorId id : program.operations[op].inputs)
+      read_since[static_cast<size_t>(id.index)].push_back(static_cast<int32_t>(op));
+    for (const TensorId id : program.operations[op].outputs) {
+      last_writer[static_cast<size_t>(id.index)] = static_cast<int32_t>(op);
+      read_since[static_cast<size_t>(id.index)].clear();
+    }
+  }
+}
+
+}  // namespace gpusizer

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which operations are certain to be done before another one starts, when operations run on one or several streams.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "workloads/program/program.hpp"
+
+namespace gpusizer {
+
+// The stream on which each operation runs. Today every program runs on one; a second one slots in here.
+std::vector<int32_t> streams_of(const Program& program);
+
+// Operations of one stream run in list order. Across streams an operation waits for those that made what it reads,
+// and for those that still read or wrote what it overwrites; nothing else is certain.
+// Kept as vector clocks (Fidge 1988, Mattern 1989): for each operation, how many of each stream are done when it starts.
+class HappensBefore {
+ public:
+  HappensBefore(const Program& program, std::span<const int32_t> streams);
+
+  size_t stream_count() const { return stream_count_; }
+  int32_t stream(int32_t op) const { return streams_[static_cast<size_t>(op)]; }
+  // The operation's number within its stream, from 0.
+  int32_t number(int32_t op) const { return numbers_[static_cast<size_t>(op)]; }
+  // How many operations of a stream are certainly done when `op` starts.
+  int32_t done_before(int32_t op, size_t stream) const { return clocks_[static_cast<size_t>(op) * stream_count_ + stream]; }
+
+ private:
+  void join(size_t op, size_t earlier);
+
+  size_t stream_count_ = 1;
+  std::vector<int32_t> streams_, numbers_;
+  std::vector<int32_t> clocks_;  // by operation, then stream
+};
+
+}  // namespace gpusizer
