@@ -121,9 +121,11 @@ become_root() {
 }
 
 # A freshly started cloud machine often updates itself: wait for its lock. Ubuntu's needrestart must not ask.
+# Waiting for the disk after each file, as dpkg does, would take more than half of the time (the headers of Boost).
 apt_get() {
   "${root[@]}" env DEBIAN_FRONTEND=noninteractive NEEDRESTART_MODE=a \
-    apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" </dev/null >>"$log" 2>&1
+    apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 -o Dpkg::Options::=--force-unsafe-io \
+    "$@" </dev/null >>"$log" 2>&1
 }
 
 install_missing() {
