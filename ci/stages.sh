@@ -41,8 +41,12 @@ refuse_foreign_folders() {
   local folder
   for folder in build results; do
     if [[ -e $folder && ! -w $folder ]]; then
-      printf '%s: cannot write %s, probably made by a run under sudo; remove it: sudo rm -r %s\n' \
-        "${0##*/}" "$PWD/$folder" "'$PWD/$folder'" >&2
+      printf "%s: cannot write %s, probably made by a run under sudo; remove it: sudo rm -r '%s'\n" \
+        "${0##*/}" "$PWD/$folder" "$PWD/$folder" >&2
+      exit 5
+    elif [[ ! -e $folder && ! -w . ]]; then
+      printf '%s: cannot make the folder %s; clone the repository to a place of your own\n' \
+        "${0##*/}" "$PWD/$folder" >&2
       exit 5
     fi
   done
