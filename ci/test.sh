@@ -26,14 +26,15 @@ usage() {
 
 read_arguments() {
   full=no groups=()
-  local argument
+  local argument known
+  known=$(all_groups)
   for argument in "$@"; do
     case $argument in
       --full) full=yes ;;
       -h | --help) usage; exit 0 ;;
       *)
-        if ! all_groups | grep -qx -- "$argument"; then
-          printf "test.sh: '%s' is not a group; the groups are: %s\n" "$argument" "$(all_groups | tr '\n' ' ')" >&2
+        if ! grep -qx -- "$argument" <<<"$known"; then
+          printf "test.sh: '%s' is not a group; the groups are: %s\n" "$argument" "${known//$'\n'/ }" >&2
           exit 2
         fi
         groups+=("$argument")
