@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The catalogue as this user sees it: own prices, and rows for instance types that it does not have.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cloud/catalog/iso_date.hpp"
+#include "cloud/catalog/nearest_names.hpp"
+#include "gpusizer/error.hpp"
+#include "reports/sizing/offers.hpp"
+
+namespace gpusizer::sizing {
+namespace {
+
+bool same(std::string_view a, std::string_view b) { return cloud::lower_case(a) == cloud::lower_case(b); }
+
+void add_unknown_instances(cloud::Catalog& catalog, std::span<const Evidence> evidence) {
+  for (const Evidence& one : evidence) {
+    const Hardware& hardware = one.hardware;
+    if (hardware.instance.empty()) continue;
+    if (!cloud::instances_named(catalog, {hardware.cloud, hardware.instance, ""}).empty()) continue;
+    cloud::Instance row;
+    row.cloud = hardware.cloud;
+    row.name = hardware.instance;
+    row.gpu = hardware.gpu;
+    row.gpu_count = hardware.gpu_count;
+    row.source = "the report";
+    catalog.instances.push_back(row);
+  }
+}
+
+void apply(cloud::Catalog& catalog, const PriceOverride& price, const std::string& today) {
+  const cloud::InstanceName name = cloud::parse_instance_name(price.name);
+  bool used = false;
+  for (cloud::Instance& row : catalog.instances) {
+    if (!same(row.name, name.name) || (!name.cloud.empty() && !same(row.cloud, name.cloud)) ||
+        (!name.region.empty() && !same(row.region, name.region)))
+      continue;
+    row.on_demand = cloud::Price{price.usd_per_hour, today, "", "--price", "your price", ""};
+    row.spot.reset();
+    used = true;
+  }
+  if (!used) cloud::find_instance(catalog, price.name, cloud::RegionPolicy::cheapest_on_demand);  // throws the refusal
+}
+
+}  // namespace
+
+cloud::Catalog priced_catalog(const cloud::Catalog& catalog, std::span<const Evidence> evidence, const Goal& goal) {
+  cloud::Catalog priced = catalog;
+  add_unknown_instances(priced, evidence);
+  for (const PriceOverride& price : goal.prices) apply(priced, price, cloud::iso_date(goal.now));
+  return priced;
+}
+
+}  // namespace gpusizer::sizing
