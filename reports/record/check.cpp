@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of a report, one function per part.
+#include "reports/record/check.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <set>
+#include <string_view>
+
+namespace gpusizer::record {
+namespace {
+
+// Collects problems below one place of the report.
+class Checks {
+ public:
+  Checks(std::vector<Problem>& problems, std::string place) : problems_(problems), place_(std::move(place)) {}
+
+  Checks at(const std::string& name) const { return Checks(problems_, place_ + "/" + name); }
+  Checks at(const std::string& name, std::size_t index) const { return at(name).at(std::to_string(index)); }
+
+  void require(bool holds, const std::string& name, const std::string& what) const {
+    if (holds) return;
+    const bool is_index = name.find_first_not_of("0123456789") == std::string::npos;
+    problems_.push_back({place_ + "/" + name, (is_index ? "the value" : name) + " " + what});
+  }
+  void not_negative(double value, const std::string& name) const {
+    require(std::isfinite(value), name, "is not a finite number");
+    require(!(value < 0), name, "is negative");
+  }
+  // A non-finite Maybe is written as null, so it is no problem here.
+  template <class T>
+  void not_negative(const Maybe<T>& value, const std::string& name) const {
+    if (value && std::isfinite(static_cast<double>(*value))) not_negative(static_cast<double>(*value), name);
+  }
+  void share(const Maybe<double>& value, const std::string& name) const {
+    not_negative(value, name);
+    require(!value || !(*value > 1), name, "is above 1, but it is a share");
+  }
+
+ private:
+  std::vector<Problem>& problems_;
+  std::string place_;
+};
+
+// "2026-01-31T12:00:00Z", with or without a fraction of the second.
+bool is_utc_time(std::string_view text) {
+  static constexpr std::string_view shape = "dddd-dd-ddTdd:dd:dd";
+  if (text.size() < shape.size() + 1 || text.back() != 'Z') return false;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const bool digit = std::isdigit(static_cast<unsigned char>(text[i]));
+    if (shape[i] == 'd' ? !digit : text[i] != shape[i]) return false;
+  }
+  const std::string_view fraction = text.substr(shape.size(), text.size() - shape.size() - 1);
+  return fraction.empty() || (fraction[0] == '.' && fraction.size() > 1 &&
+                              std::all_of(fraction.begin() + 1, fraction.end(),
+                                          [](unsigned char c) { return std::isdigit(c); }));
+}
+
+void check_interval(const Checks& checks, const std::optional<double>& value, const std::optional<double>& low,
+                    const std::optional<double>& high) {
+  const auto finite = [](const std::optional<double>& number) { return !number || std::isfinite(*number); };
+  checks.require(finite(value), "value", "is not a finite number");
+  checks.require(finite(low), "low", "is not a finite number");
+  checks.require(finite(high), "high", "is not a finite number");
+  checks.require(!value || !low || !(*low > *value), "low", "is above the value");
+  checks.require(!value || !high || !(*high < *value), "high", "is below the value");
+}
+
+void check_metrics(const Checks& checks, const std::vector<Metric>& metrics) {
+  std::set<std::string> ids;
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    const Metric& metric = metrics[i];
+    const Checks here = checks.at("metrics", i);
+    here.require(!metric.id.empty(), "id", "is empty");
+    here.require(ids.insert(metric.id).second, "id", "is given to two metrics of one case");
+    check_interval(here, metric.value, metric.low, metric.high);
+    here.require((metric.value && metric.low && metric.high) || !metric.null_reason.empty(), "null_reason",
+                 "must say why value, low or high is missing");
+    for (std::size_t s = 0; s < metric.samples.size(); ++s)
+      here.at("samples").require(std::isfinite(metric.samples[s]), std::to_string(s), "is not a finite number");
+  }
+}
+
+// Only executed work counts: the figure must follow from the samples and the time that are recorded with it.
+void check_throughput(const Checks& checks, const Case& run) {
+  const Throughput& figure = run.throughput;
+  check_interval(checks, figure.value, figure.low, figure.high);
+  checks.require((figure.value && figure.low && figure.high) || !figure.null_reason.empty(), "null_reason",
+                 "must say why value, low or high is missing");
+  if (!figure.value) return;
+  checks.require(*figure.value > 0, "value", "is not above 0; a missing throughput is null with a reason");
+  if (figure.provenance != Provenance::measured) return;
+  const auto& seconds = run.measurement.measured_seconds;
+  checks.require(run.measurement.samples > 0 && seconds && *seconds > 0, "value",
+                 "is called measured, but no measured samples and seconds are recorded");
+  if (run.measurement.samples <= 0 || !seconds || !(*seconds > 0)) return;
+  const double devices = figure.scope == Scope::per_device ? static_cast<double>(run.config.devices) : 1.0;
+  const double counted = static_cast<double>(run.measurement.samples) / *seconds / devices;
+  checks.require(std::abs(*figure.value - counted) <= 1e-6 * counted, "value",
+                 "is not the recorded samples divided by the recorded seconds (" + std::to_string(counted) + ")");
+}
+
+// The recorded steps are all there: inline, or as block means that stand for a series file.
+void check_steps(const Checks& checks, const Measurement& m) {
+  const auto count = [](const std::vector<double>& values) { return static_cast<std::int64_t>(values.size()); };
+  checks.require(m.step_seconds.empty() || m.block_mean_seconds.empty(), "block_mean_seconds",
+                 "is given beside step_seconds; only one of the two may be");
+  checks.require(m.block_mean_seconds.empty() || m.series_file, "series_file",
+                 "is missing, but block_mean_seconds stands for a longer series");
+  checks.require(m.block_steps >= 1, "block_steps", "is below 1");
+  if (m.series_file && m.step_seconds.empty() && m.block_steps >= 1)
+    checks.require(count(m.block_mean_seconds) == (m.series_file->steps - 1) / m.block_steps + 1, "block_mean_seconds",
+                   "does not have one value per block_steps steps of the series file");
+  const std::int64_t steps = m.series_file ? m.series_file->steps : count(m.step_seconds);
+  checks.require(m.warmup_steps >= 0 && m.warmup_steps <= steps && m.measured_steps == steps - m.warmup_steps,
+                 "measured_steps", "and warmup_steps together are not the number of recorded step times");
+  checks.require(m.tail_steps <= m.measured_steps, "tail_steps", "is above measured_steps");
+  for (const auto* series : {&m.step_seconds, &m.block_mean_seconds})
+    for (std::size_t i = 0; i < series->size(); ++i)
+      if (!((*series)[i] > 0) || !std::isfinite((*series)[i]))
+        checks.at(series == &m.step_seconds ? "step_seconds" : "block_mean_seconds")
+            .require(false, std::to_string(i), "is not a time above 0");
+}
+
+void check_measurement(const Checks& checks, const Measurement& m) {
+  if (m.series_file) {
+    const Checks file = checks.at("series_file");
+    file.require(m.series_file->steps >= 1, "steps", "is below 1");
+    file.require(m.series_file->bytes >= 1, "bytes", "is below 1");
+  }
+  checks.not_negative(static_cast<double>(m.warmup_steps), "warmup_steps");
+  checks.not_negative(static_cast<double>(m.measured_steps), "measured_steps");
+  checks.not_negative(static_cast<double>(m.tail_steps), "tail_steps");
+  checks.not_negative(static_cast<double>(m.samples), "samples");
+  check_steps(checks, m);
+  checks.not_negative(m.measured_seconds, "measured_seconds");
+  checks.not_negative(m.mean_step_seconds, "mean_step_seconds");
+  checks.not_negative(m.p50_step_seconds, "p50_step_seconds");
+  checks.not_negative(m.p95_step_seconds, "p95_step_seconds");
+  checks.not_negative(m.sd_step_seconds, "sd_step_seconds");
+  checks.not_negative(m.half_width_relative, "half_width_relative");
+  checks.not_negative(m.target_half_width_relative, "target_half_width_relative");
+  checks.not_negative(m.stall_steps, "stall_steps");
+  checks.share(m.stall_rate, "stall_rate");
+  checks.not_negative(m.stall_rate_upper, "stall_rate_upper");  // a Poisson limit: may pass 1 for very few steps
+  checks.not_negative(m.data_wait_seconds, "data_wait_seconds");
+}
+
+void check_config(const Checks& checks, const Config& config) {
+  checks.require(!config.model.empty(), "model", "is empty");
+  checks.require(config.devices >= 1, "devices", "is below 1");
+  checks.require(config.replicas >= 1 && config.replicas <= config.devices, "replicas",
+                 "is not between 1 and the number of devices");
+  checks.require(config.batch_per_replica >= 1, "batch_per_replica", "is below 1");
+  checks.require(!config.threads || *config.threads >= 1, "threads", "is below 1");
+  checks.not_negative(config.dataset_samples, "dataset_samples");
+  checks.not_negative(config.learning_rate, "learning_rate");
+  checks.not_negative(config.momentum, "momentum");
+  checks.not_negative(config.weight_decay, "weight_decay");
+  checks.not_negative(config.requested_epochs, "requested_epochs");
+  checks.share(config.target_accuracy, "target_accuracy");
+  checks.not_negative(config.max_seconds, "max_seconds");
+  checks.not_negative(config.max_steps, "max_steps");
+}
+
+void check_training(const Checks& checks, const Training& training) {
+  for (std::size_t i = 0; i < training.loss_curve.size(); ++i)
+    checks.at("loss_curve", i).require(training.loss_curve[i].step >= 1, "step", "is below 1");
+  for (std::size_t i = 0; i < training.evaluations.size(); ++i) {
+    const Checks here = checks.at("evaluations", i);
+    here.not_negative(training.evaluations[i].epochs, "epochs");
+    here.share(training.evaluations[i].accuracy, "accuracy");
+    here.not_negative(static_cast<double>(training.evaluations[i].samples), "samples");
+    here.not_negative(training.evaluations[i].training_seconds, "training_seconds");
+  }
+  checks.share(training.accuracy, "accuracy");
+  checks.not_negative(training.epochs, "epochs");
+  checks.not_negative(training.time_to_target_seconds, "time_to_target_seconds");
+  checks.not_negative(training.non_finite_step, "non_finite_step");
+}
+
+void check_resources(const Checks& checks, const Case& run) {
+  const Checks facts = checks.at("facts"), memory = checks.at("memory"), phases = checks.at("phases");
+  facts.not_negative(run.facts.parameters, "parameters");
+  facts.not_negative(run.facts.forward_macs_per_sample, "forward_macs_per_sample");
+  facts.not_negative(run.facts.model_flops_per_sample, "model_flops_per_sample");
+  facts.not_negative(run.facts.gradient_bytes, "gradient_bytes");
+  memory.not_negative(run.memory.planned_peak_bytes, "planned_peak_bytes");
+  memory.not_negative(run.memory.allocated_bytes, "allocated_bytes");
+  memory.not_negative(run.memory.peak_rss_bytes, "peak_rss_bytes");
+  phases.not_negative(run.phases.input_seconds, "input_seconds");
+  phases.not_negative(run.phases.forward_seconds, "forward_seconds");
+  phases.not_negative(run.phases.backward_seconds, "backward_seconds");
+  phases.not_negative(run.phases.update_seconds, "update_seconds");
+  phases.not_negative(run.phases.profiled_steps, "profiled_steps");
+}
+
+void check_case(const Checks& checks, const Case& run) {
+  checks.require(run.status == CaseStatus::ok || !run.reason.empty(), "reason",
+                 "is empty, but a case that is not ok says why");
+  checks.require(run.started_utc.empty() || is_utc_time(run.started_utc), "started_utc",
+                 "is not a time like 2026-01-31T12:00:00Z");
+  check_config(checks.at("config"), run.config);
+  check_measurement(checks.at("measurement"), run.measurement);
+  check_throughput(checks.at("throughput"), run);
+  check_resources(checks, run);
+  check_training(checks.at("training"), run.training);
+  check_metrics(checks, run.metrics);
+  for (std::size_t i = 0; i < run.validity_flags.size(); ++i)
+    checks.at("validity_flags", i).require(!run.validity_flags[i].id.empty(), "id", "is empty");
+}
+
+void check_environment(const Checks& checks, const Environment& environment) {
+  checks.not_negative(environment.cpu_cores, "cpu_cores");
+  checks.not_negative(environment.cpu_threads, "cpu_threads");
+  checks.not_negative(environment.memory_bytes, "memory_bytes");
+  for (std::size_t i = 0; i < environment.devices.size(); ++i)
+    checks.at("devices", i).not_negative(environment.devices[i].memory_bytes, "memory_bytes");
+}
+
+}  // namespace
+
+std::vector<Problem> check_report(const Report& report) {
+  std::vector<Problem> problems;
+  const Checks checks(problems, "");
+  checks.require(report.schema == schema_name, "schema", std::string("is not ") + schema_name);
+  checks.require(is_utc_time(report.created_utc), "created_utc", "is not a time like 2026-01-31T12:00:00Z");
+  check_environment(checks.at("environment"), report.environment);
+  std::set<std::string> ids;
+  for (std::size_t i = 0; i < report.cases.size(); ++i) {
+    const Checks here = checks.at("cases", i);
+    here.require(!report.cases[i].id.empty(), "id", "is empty");
+    here.require(ids.insert(report.cases[i].id).second, "id", "is given to two cases");
+    check_case(here, report.cases[i]);
+  }
+  return problems;
+}
+
+}  // namespace gpusizer::record

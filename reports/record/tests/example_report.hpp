@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small report with one case of each kind that matters, for tests: trained, timed, failed, interrupted.
+#pragma once
+
+#include "reports/record/fingerprint.hpp"
+#include "reports/record/record.hpp"
+#include "reports/record/statistics.hpp"
+
+namespace gpusizer::record {
+
+// Ten steps of a batch of 100 after two of warm-up: nine of 0.1 s and one stall of 1.1 s, so 1000 / 2.0 s = 500/s.
+inline Measurement example_measurement() {
+  Measurement m;
+  m.step_seconds = {0.25, 0.125, 0.1, 0.1, 0.1, 0.1, 1.1, 0.1, 0.1, 0.1, 0.1, 0.1};
+  m.warmup_steps = 2;
+  m.measured_steps = 10;
+  m.samples = 1000;
+  m.measured_seconds = 2.0;
+  fill_step_summary(m);
+  m.half_width_relative = 0.0175;
+  m.target_half_width_relative = 0.02;
+  m.stop_reason = "precision_reached";
+  m.stall_steps = 1;
+  m.stall_rate = 0.1;
+  m.stall_rate_upper = 0.557;
+  m.data_wait_seconds = 0.004;
+  return m;
+}
+
+inline Environment example_environment() {
+  Environment e;
+  e.host_name = "ip-10-0-0-7";
+  e.cpu_model = "Example CPU 8000 @ 2.4 GHz";
+  e.cpu_flags = {"avx2", "avx512f", "fma"};
+  e.cpu_cores = 2;
+  e.cpu_threads = 4;
+  e.memory_bytes = 8'242'331'648;
+  e.os = "Debian GNU/Linux 12 (bookworm)";
+  e.kernel = "Linux 6.1.0-25-amd64";
+  e.devices = {{"cpu", e.cpu_model, 8'242'331'648, {}}};
+  e.libraries = {{"oneDNN", "2.6.3"}};
+  e.variables = {{"OMP_NUM_THREADS", "4"}};
+  e.instance = Instance{"aws", "c7i.xlarge", "us-east-1", "instance metadata", {}};
+  e.instance_null_reason = "";
+  return e;
+}
+
+inline Config example_config() {
+  Config c;
+  c.model = "resnet8";
+  c.model_options = {{"classes", "10"}, {"channels", "1"}};
+  c.data = "fashion-mnist";
+  c.dataset_samples = 60000;
+  c.device = "Example CPU 8000 @ 2.4 GHz";
+  c.batch_per_replica = 100;
+  c.threads = 4;
+  c.seed = 42;
+  c.optimizer = "sgd";
+  c.learning_rate = 0.1;
+  c.momentum = 0.9;
+  c.weight_decay = 0.0005;
+  c.learning_rate_schedule = "constant";
+  c.requested_epochs = 3.0;
+  c.target_accuracy = Maybe<double>::missing("not asked for");
+  c.max_seconds = 30.0;
+  c.max_steps = Maybe<std::int64_t>::missing("not asked for");
+  return c;
+}
+
+inline Case example_case() {
+  Case run;
+  run.id = "resnet8/fashion-mnist/b100/fp32/cpu";
+  run.config = example_config();
+  run.status = CaseStatus::ok;
+  run.started_utc = "2026-01-31T12:00:00Z";
+  run.facts = {77850, 12'501'760, 72'000'000, 311400, {}};
+  run.measurement = example_measurement();
+  run.throughput = {500.0, 491.25, 508.75, "", "images/s", Scope::job, Provenance::measured, {}};
+  run.phases = {0.0004, 0.031, 0.062, 0.0066, 20, {}};
+  run.memory = {52'428'800, 52'690'944, 181'403'648, {}};
+  run.training.loss_curve = {{1, 2.302585092994046, {}}, {6, 1.25, {}}, {12, 0.1, {}}};
+  run.training.evaluations = {{3.0, 0.9123, 0.2514, 10000, 61.5, {}}};
+  run.training.final_loss = 0.1;
+  run.training.accuracy = 0.9123;
+  run.training.epochs = 3.0;
+  run.training.time_to_target_seconds = Maybe<double>::missing("no target was asked for");
+  run.training.non_finite_step = Maybe<std::int64_t>::missing("every loss was finite");
+  run.metrics = {{"throughput", 500.0, 491.25, 508.75, "", "images/s", Scope::job, Better::higher, {}, {},
+                  Provenance::measured, {}},
+                 {"accuracy", 0.9123, {}, {}, "one run has no interval", "1", Scope::job, Better::higher,
+                  {"test_accuracy"}, {0.9123}, Provenance::measured, {}}};
+  run.fingerprint = make_fingerprint(run.config, example_environment(), {}, {{"load_average", "0.12"}});
+  return run;
+}
+
+inline Case example_failed_case() {
+  Case run;
+  run.id = "resnet50/synthetic/b4096/fp32/cpu";
+  run.config = example_config();
+  run.config.model = "resnet50";
+  run.config.data = "synthetic";
+  run.config.dataset_samples = Maybe<std::int64_t>::missing("synthetic data has no end");
+  run.config.batch_per_replica = 4096;
+  run.status = CaseStatus::oom;
+  run.reason = "the plan needs 96.2 GiB, the machine has 7.7 GiB";
+  run.throughput.null_reason = "the case did not start";
+  run.validity_flags = {{"out_of_memory", "The model does not fit into the memory at this batch.", true, {}}};
+  return run;
+}
+
+inline Case example_interrupted_case() {
+  Case run = example_case();
+  run.id = "resnet8/fashion-mnist/b100/fp32/cpu/2";
+  run.status = CaseStatus::interrupted;
+  run.reason = "SIGTERM";
+  run.measurement.stop_reason = "interrupted";
+  run.measurement.half_width_relative = 0.061;
+  run.metrics.clear();
+  run.training = {};
+  run.validity_flags = {{"precision_not_reached", "The half width is 6.1 %, 2.0 % was asked for.", false, {}},
+                        {"unfinished", "A signal ended the case before it was done.", true, {}}};
+  return run;
+}
+
+inline Report example_report() {
+  Report report;
+  report.created_utc = "2026-01-31T12:01:30Z";
+  report.status = ReportStatus::interrupted;
+  report.tool = {"gpusizer", "0.1.0", "c14e6e4d", "Release", "GNU 12.2.0", {}};
+  report.command_line = "gpusizer run --suite smoke --out r.json";
+  report.environment = example_environment();
+  report.cases = {example_case(), example_failed_case(), example_interrupted_case()};
+  return report;
+}
+
+}  // namespace gpusizer::record
