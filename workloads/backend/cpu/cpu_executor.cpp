@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiling programs into bound kernels, and running them.
+#include "workloads/backend/cpu/cpu_executor.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+#include "gpusizer/error.hpp"
+
+namespace gpusizer::cpu {
+
+namespace {
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+CpuExecutor::CpuExecutor(std::vector<LoweredProgram> programs, int threads)
+    : programs_(std::move(programs)), plan_(plan_memory(programs_)), arena_(plan_.peak_bytes()) {
+  engine_.threads = std::max(1, threads);
+  omp_set_num_threads(engine_.threads);
+  for (size_t i = 0; i < programs_.size(); ++i) compiled_.push_back(compile(i));
+}
+
+CpuExecutor::Compiled CpuExecutor::compile(size_t index) {
+  const Program& program = programs_[index].program;
+  const ProgramPlacement& placed = plan_.programs[index];
+  Compiled c;
+  c.layouts = std::make_unique<Layouts>(program, engine_.vector.lanes);
+  for (const Tensor& t : program.tensors) {
+    const Placement& p = placed.tensors[static_cast<size_t>(t.id.index)];
+    std::byte* address = p.bytes > 0 ? arena_.data() + p.offset : nullptr;
+    c.tensors.push_back(address);
+    if (!is_persistent(t.role) || !address) continue;
+    const Persistent entry{address, t.dtype, c.layouts->stored(t.id), c.layouts->plain(t.id)};
+    const auto [known, added] = persistent_.try_emplace(t.name, entry);
+    if (!added && known->second.stored != entry.stored)
+      throw Error(Fault::failed, fmt::format("programs disagree on the layout of '{}'", t.name), program.name);
+  }
+  for (size_t i = 0; i < program.operations.size(); ++i) {
+    c.kernels.push_back(make_kernel({engine_, *c.layouts, program, program.operations[i]}));
+    c.kernels.back()->bind({c.tensors, arena_.data() + placed.workspaces[i].offset});
+  }
+  return c;
+}
+
+const CpuExecutor::Persistent& CpuExecutor::persistent(std::string_view name, size_t elements) const {
+  const auto it = persistent_.find(name);
+  if (it == persistent_.end())
+    throw Error(Fault::usage, fmt::format("no program has a persistent tensor '{}'", name), "cpu");
+  const auto extent = it->second.plain.get_size() / sizeof(float);
+  if (extent != elements)
+    throw Error(Fault::usage, fmt::format("tensor '{}' has {} elements, not {}", name, extent, elements), "cpu");
+  return it->second;
+}
+
+void CpuExecutor::reorder(const onednn::Desc& from, void* source, const onednn::Desc& to, void* target) {
+  dnnl::memory a(from, engine_.engine, source), b(to, engine_.engine, target);
+  dnnl::reorder(a, b).execute(engine_.stream, a, b);
+  engine_.stream.wait();
+}
+
+void CpuExecutor::write(std::string_view tensor, std::span<const float> values) {
+  const Persistent& p = persistent(tensor, values.size());
+  if (p.dtype == DType::i32) {
+    auto* out = reinterpret_cast<int32_t*>(p.address);
+    std::ranges::transform(values, out, [](float v) { return static_cast<int32_t>(v); });
+    return;
+  }
+  reorder(p.plain, const_cast<float*>(values.data()), p.stored, p.address);
+}
+
+void CpuExecutor::read(std::string_view tensor, std::span<float> values) {
+  const Persistent& p = persistent(tensor, values.size());
+  if (p.dtype == DType::i32) {
+    const auto* in = reinterpret_cast<const int32_t*>(p.address);
+    std::transform(in, in + values.size(), values.begin(), [](int32_t v) { return static_cast<float>(v); });
+    return;
+  }
+  reorder(p.stored, p.address, p.plain, values.data());
+}
+
+// Inputs stay where they are; scalars live in the arena and are copied.
+void CpuExecutor::bind(Compiled& compiled, const Program& program, StepInputs inputs) {
+  for (const Binding& b : inputs) {
+    const Tensor& t = program.tensor(b.id);
+    auto& slot = compiled.tensors[static_cast<size_t>(b.id.index)];
+    if (t.role == Role::input) {
+      slot = const_cast<std::byte*>(static_cast<const std::byte*>(b.data));
+    } else if (slot) {
+      std::memcpy(slot, b.data, static_cast<size_t>(element_count(t.shape) * element_bytes(t.dtype)));
+    }
+  }
+  for (const Tensor& t : program.tensors)
+    if (t.role == Role::input && !compiled.tensors[static_cast<size_t>(t.id.index)])
+      throw Error(Fault::usage, fmt::format("input '{}' was never bound", t.name), program.name);
+}
+
+void CpuExecutor::enqueue(int index, StepInputs inputs) {
+  if (result_count_ == in_flight)
+    throw Error(Fault::usage, fmt::format("{} runs are in flight already: collect one first", in_flight), "cpu");
+  Compiled& compiled = compiled_.at(static_cast<size_t>(index));
+  omp_set_num_threads(engine_.threads);
+  bind(compiled, programs_[static_cast<size_t>(index)].program, inputs);
+  const double start = now_seconds();
+  for (const auto& kernel : compiled.kernels) kernel->run();
+  results_[(first_result_ + result_count_++) % in_flight] = result_of(static_cast<size_t>(index), now_seconds() - start);
+}
+
+StepResult CpuExecutor::result_of(size_t index, double seconds) {
+  const Program& p = programs_[index].program;
+  const auto value = [&](TensorId id) {
+    if (id.index < 0) return 0.0;
+    const std::byte* address = compiled_[index].tensors[static_cast<size_t>(id.index)];
+    return address ? static_cast<double>(*reinterpret_cast<const float*>(address)) : 0.0;
+  };
+  StepResult r{steps_++, value(p.loss), value(p.correct), true, seconds};
+  r.finite = std::isfinite(r.loss);
+  return r;
+}
+
+std::optional<StepResult> CpuExecutor::collect() {
+  if (result_count_ == 0) return std::nullopt;
+  const StepResult r = results_[first_result_];
+  first_result_ = (first_result_ + 1) % in_flight;
+  --result_count_;
+  return r;
+}
+
+std::vector<OperationTime> CpuExecutor::profile(int index, StepInputs inputs) {
+  Compiled& compiled = compiled_.at(static_cast<size_t>(index));
+  omp_set_num_threads(engine_.threads);
+  bind(compiled, programs_[static_cast<size_t>(index)].program, inputs);
+  std::vector<OperationTime> times;
+  for (size_t i = 0; i < compiled.kernels.size(); ++i) {
+    const double start = now_seconds();
+    compiled.kernels[i]->run();
+    times.push_back({static_cast<int32_t>(i), now_seconds() - start});
+  }
+  return times;
+}
+
+}  // namespace gpusizer::cpu

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table from operation kinds to CPU kernels. To add one: a function in kernels.hpp and a line here.
+#include "workloads/backend/cpu/kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gpusizer/error.hpp"
+#include "workloads/backend/cpu/kernels.hpp"
+#include "workloads/program/operations.hpp"
+
+namespace gpusizer::cpu {
+
+namespace {
+
+struct Row {
+  OpKind kind;
+  std::unique_ptr<Kernel> (*make)(const KernelRequest&);
+};
+
+constexpr Row table[] = {
+    {OpKind::conv2d, convolution},
+    {OpKind::conv2d_backward_data, convolution_backward_data},
+    {OpKind::conv2d_backward_weights, convolution_backward_weights},
+    {OpKind::batch_norm, batch_norm},
+    {OpKind::batch_norm_backward, batch_norm_backward},
+    {OpKind::relu, relu},
+    {OpKind::relu_backward, relu_backward},
+    {OpKind::add, add},
+    {OpKind::max_pool, pooling},
+    {OpKind::max_pool_backward, pooling_backward},
+    {OpKind::avg_pool, pooling},
+    {OpKind::avg_pool_backward, pooling_backward},
+    {OpKind::flatten, flatten},
+    {OpKind::flatten_backward, flatten},
+    {OpKind::linear, linear},
+    {OpKind::linear_backward_data, linear_backward_data},
+    {OpKind::linear_backward_weights, linear_backward_weights},
+    {OpKind::dropout, dropout},
+    {OpKind::dropout_backward, dropout},
+    {OpKind::softmax_cross_entropy, cross_entropy},
+    {OpKind::softmax_cross_entropy_backward, cross_entropy_backward},
+    {OpKind::sgd, sgd},
+};
+
+}  // namespace
+
+bool KernelRequest::is_read(TensorId id) const {
+  return std::ranges::any_of(program.operations,
+                             [&](const Operation& o) { return std::ranges::count(o.inputs, id) > 0; });
+}
+
+std::unique_ptr<Kernel> make_kernel(const KernelRequest& request) {
+  for (const Row& row : table) {
+    if (row.kind != request.op.kind) continue;
+    try {
+      return row.make(request);
+    } catch (const dnnl::error& e) {
+      throw Error(Fault::failed, fmt::format("oneDNN has no {} for this shape: {}", operation_name(row.kind), e.what()),
+                  "layer " + request.op.layer);
+    }
+  }
+  throw Error(Fault::failed, fmt::format("the CPU backend has no {}", operation_name(request.op.kind)),
+              "layer " + request.op.layer);
+}
+
+}  // namespace gpusizer::cpu

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU's kernels by operation family, one file each; the table that chooses among them is in kernel.cpp.
+#pragma once
+
+#include "workloads/backend/cpu/kernel.hpp"
+
+namespace gpusizer::cpu {
+
+std::unique_ptr<Kernel> convolution(const KernelRequest& request);
+std::unique_ptr<Kernel> convolution_backward_data(const KernelRequest& request);
+std::unique_ptr<Kernel> convolution_backward_weights(const KernelRequest& request);
+std::unique_ptr<Kernel> pooling(const KernelRequest& request);
+std::unique_ptr<Kernel> pooling_backward(const KernelRequest& request);
+std::unique_ptr<Kernel> flatten(const KernelRequest& request);  // and its backward
+std::unique_ptr<Kernel> batch_norm(const KernelRequest& request);
+std::unique_ptr<Kernel> batch_norm_backward(const KernelRequest& request);
+std::unique_ptr<Kernel> relu(const KernelRequest& request);
+std::unique_ptr<Kernel> relu_backward(const KernelRequest& request);
+std::unique_ptr<Kernel> add(const KernelRequest& request);
+std::unique_ptr<Kernel> dropout(const KernelRequest& request);  // and its backward
+std::unique_ptr<Kernel> linear(const KernelRequest& request);
+std::unique_ptr<Kernel> linear_backward_data(const KernelRequest& request);
+std::unique_ptr<Kernel> linear_backward_weights(const KernelRequest& request);
+std::unique_ptr<Kernel> cross_entropy(const KernelRequest& request);
+std::unique_ptr<Kernel> cross_entropy_backward(const KernelRequest& request);
+std::unique_ptr<Kernel> sgd(const KernelRequest& request);
+
+}  // namespace gpusizer::cpu

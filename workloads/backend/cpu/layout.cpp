@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses the layout of each tensor from what the program does with it.
+#include "workloads/backend/cpu/layout.hpp"
+
+#include <algorithm>
+
+namespace gpusizer::cpu {
+
+using dnnl::memory;
+
+int64_t round_up(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+onednn::Dims dims(const Shape& shape) { return shape.empty() ? onednn::Dims{1} : onednn::Dims(shape.begin(), shape.end()); }
+
+onednn::Desc plain_desc(const Shape& shape) {
+  const onednn::Dims d = dims(shape);
+  onednn::Dims strides(d.size(), 1);
+  for (size_t i = d.size() - 1; i-- > 0;) strides[i] = strides[i + 1] * d[i + 1];
+  return {d, memory::data_type::f32, strides};
+}
+
+onednn::Desc blocked_desc(const Shape& shape, int block) {
+  return {dims(shape), memory::data_type::f32, block == 16 ? memory::format_tag::nChw16c : memory::format_tag::nChw8c};
+}
+
+namespace {
+
+// Weights that lie in whole blocks for their convolution; with groups each group must fill whole blocks too.
+bool fills_blocks(const Shape& weight, int64_t groups, int block) {
+  return weight[1] % block == 0 && weight[0] / groups % block == 0;
+}
+
+}  // namespace
+
+Layouts::Layouts(const Program& program, int block)
+    : program_(program), block_(block), kind_(program.tensors.size(), Kind::plain) {
+  classify();
+}
+
+void Layouts::classify() {
+  for (const Tensor& t : program_.tensors)
+    if (t.shape.size() == 4 && t.dtype == DType::f32 && (t.role == Role::activation || t.role == Role::gradient))
+      kind_[static_cast<size_t>(t.id.index)] = Kind::blocked;
+  const auto mark = [&](TensorId id, Kind kind) { kind_[static_cast<size_t>(id.index)] = kind; };
+  const auto weight_kind = [&](TensorId weight, const Operation& op) {
+    const int64_t groups = std::get<ConvAttributes>(op.attributes).groups;
+    return fills_blocks(program_.tensor(weight).shape, groups, block_) ? Kind::weight : Kind::plain;
+  };
+  for (const Operation& op : program_.operations) {
+    if (op.kind == OpKind::conv2d) mark(op.inputs[1], weight_kind(op.inputs[1], op));
+    if (op.kind == OpKind::conv2d_backward_data) mark(op.inputs[1], weight_kind(op.inputs[1], op));
+    if (op.kind == OpKind::conv2d_backward_weights) mark(op.outputs[0], weight_kind(op.inputs[2], op));
+  }
+  for (const Operation& op : program_.operations)  // sums of gradients and momentum lie as the parameter does
+    if (op.kind == OpKind::sgd)
+      for (size_t i = 1; i < op.inputs.size(); ++i)
+        if (i != 2) mark(op.inputs[i], kind_[static_cast<size_t>(op.inputs[0].index)]);
+}
+
+onednn::Desc Layouts::plain(TensorId id) const { return plain_desc(program_.tensor(id).shape); }
+
+onednn::Desc Layouts::stored(TensorId id) const {
+  const Shape& shape = program_.tensor(id).shape;
+  switch (kind_[static_cast<size_t>(id.index)]) {
+    case Kind::blocked: return blocked_desc(shape, block_);
+    case Kind::weight: return stored_weight(id, 1);
+    case Kind::plain: break;
+  }
+  return plain_desc(shape);
+}
+
+onednn::Desc Layouts::stored_weight(TensorId id, int64_t groups) const {
+  using tag = memory::format_tag;
+  const Shape& w = program_.tensor(id).shape;
+  const onednn::Dims grouped{groups, w[0] / groups, w[1], w[2], w[3]};
+  if (kind_[static_cast<size_t>(id.index)] != Kind::weight)
+    return groups == 1 ? plain_desc(w) : plain_desc(Shape(grouped.begin(), grouped.end()));
+  if (groups == 1)
+    return {dims(w), memory::data_type::f32, block_ == 16 ? tag::OIhw16i16o : tag::OIhw8i8o};
+  return {grouped, memory::data_type::f32, block_ == 16 ? tag::gOIhw16i16o : tag::gOIhw8i8o};
+}
+
+}  // namespace gpusizer::cpu

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the tensors of a program lie in memory on the CPU: images in blocks of channels, all else in rows.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "workloads/backend/cpu/onednn.hpp"
+#include "workloads/program/program.hpp"
+
+namespace gpusizer::cpu {
+
+// Activations and gradients [N, C, H, W] lie as [N, C / b, H, W, b] with b channels side by side (b: the vector width in
+// floats), channels padded with zeros to a multiple of b. So they go from operation to operation without reordering.
+// Weights of convolutions whose channels fill whole blocks, their gradients and their momentum lie as
+// [K / b, C / b, R, S, b (C), b (K)]. Bound inputs and everything else is row-major.
+class Layouts {
+ public:
+  Layouts(const Program& program, int block);
+
+  // How the tensor is stored. Not for opaque tensors.
+  onednn::Desc stored(TensorId id) const;
+  // The same bytes seen as a grouped convolution's weight [groups, K / groups, C / groups, R, S].
+  onednn::Desc stored_weight(TensorId id, int64_t groups) const;
+  // Row-major, as people and files see it.
+  onednn::Desc plain(TensorId id) const;
+  bool is_blocked(TensorId id) const { return kind_[static_cast<size_t>(id.index)] == Kind::blocked; }
+  int block() const { return block_; }
+
+ private:
+  enum class Kind : uint8_t { plain, blocked, weight };
+  void classify();
+
+  const Program& program_;
+  int block_;
+  std::vector<Kind> kind_;
+};
+
+int64_t round_up(int64_t value, int64_t multiple);
+onednn::Dims dims(const Shape& shape);
+onednn::Desc plain_desc(const Shape& shape);
+// [N, C, H, W] in blocks of `block` channels.
+onednn::Desc blocked_desc(const Shape& shape, int block);
+
+}  // namespace gpusizer::cpu

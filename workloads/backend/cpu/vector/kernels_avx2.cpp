@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The vector kernels compiled for the avx2 instruction set (the flags are in this folder's CMake file).
+#include "workloads/backend/cpu/vector/kernels.inc"
+
+namespace gpusizer::cpu {
+
+const VectorKernels vector_kernels_avx2{
+    "avx2", lanes, batch_norm_workspace_bytes, batch_norm_forward, batch_norm_backward,
+    relu, relu_backward, add, sgd, column_sums};
+
+}  // namespace gpusizer::cpu
