@@ -3,6 +3,7 @@
 #include "workloads/lowering/lifetimes.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "workloads/lowering/schedule.hpp"
 
@@ -55,20 +56,36 @@ bool done_before(const Block& a, const Block& b, const HappensBefore& order) {
   return true;
 }
 
+namespace {
+
+// First operation while which a block is in use, and the one after the last.
+std::pair<int32_t, int32_t> in_list_order(const Block& block, int32_t operation_count) {
+  return {std::max(block.writer, 0), block.outlives_step ? operation_count : block.last_use[0] + 1};
+}
+
+std::vector<Block> blocks_of_one_stream(const LoweredProgram& lowered) {
+  const std::vector<int32_t> one_stream(lowered.program.operations.size(), 0);
+  return blocks(lowered, HappensBefore{lowered.program, one_stream});
+}
+
+}  // namespace
+
+std::vector<Block> blocks_alive(const LoweredProgram& lowered, int32_t op) {
+  std::vector<Block> list = blocks_of_one_stream(lowered);
+  std::erase_if(list, [&](const Block& block) {
+    const auto [first, end] = in_list_order(block, static_cast<int32_t>(lowered.program.operations.size()));
+    return op < first || op >= end;
+  });
+  return list;
+}
+
 std::vector<int64_t> live_bytes(const LoweredProgram& lowered) {
   const size_t count = lowered.program.operations.size();
-  const std::vector<int32_t> one_stream(count, 0);
-  const HappensBefore order{lowered.program, one_stream};
-  std::vector<int64_t> change(count + 1, 0);
-  for (const Block& block : blocks(lowered, order)) {
-    const auto first = static_cast<size_t>(std::max(block.writer, 0));
-    const size_t end = block.outlives_step ? count : static_cast<size_t>(block.last_use[0] + 1);
-    change[std::min(first, count)] += block.bytes;
-    change[std::max(first, end)] -= block.bytes;
+  std::vector<int64_t> live(count, 0);
+  for (const Block& block : blocks_of_one_stream(lowered)) {
+    const auto [first, end] = in_list_order(block, static_cast<int32_t>(count));
+    for (int32_t op = first; op < end; ++op) live[static_cast<size_t>(op)] += block.bytes;
   }
-  std::vector<int64_t> live(count);
-  int64_t now = 0;
-  for (size_t op = 0; op < count; ++op) live[op] = now += change[op];
   return live;
 }
 

@@ -26,6 +26,9 @@ std::vector<Block> blocks(const LoweredProgram& lowered, const HappensBefore& or
 // Whether all uses of `a` are certain to be done before `b` is written.
 bool done_before(const Block& a, const Block& b, const HappensBefore& order);
 
+// The blocks in use while an operation runs, in list order.
+std::vector<Block> blocks_alive(const LoweredProgram& lowered, int32_t op);
+
 // Bytes in use while each operation runs, in list order and with persistent tensors left out: no plan can do with less
 // than the largest.
 std::vector<int64_t> live_bytes(const LoweredProgram& lowered);
