@@ -57,6 +57,10 @@ bool is_utc_time(std::string_view text) {
                                           [](unsigned char c) { return std::isdigit(c); }));
 }
 
+bool is_hexadecimal(std::string_view text, std::size_t digits) {
+  return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 void check_interval(const Checks& checks, const std::optional<double>& value, const std::optional<double>& low,
                     const std::optional<double>& high) {
   const auto finite = [](const std::optional<double>& number) { return !number || std::isfinite(*number); };
@@ -127,6 +131,7 @@ void check_measurement(const Checks& checks, const Measurement& m) {
   if (m.series_file) {
     const Checks file = checks.at("series_file");
     file.require(m.series_file->steps >= 1, "steps", "is below 1");
+    file.require(is_hexadecimal(m.series_file->sha256, 64), "sha256", "is not 64 hexadecimal digits");
     file.require(m.series_file->bytes >= 1, "bytes", "is below 1");
   }
   checks.not_negative(static_cast<double>(m.warmup_steps), "warmup_steps");
@@ -196,6 +201,13 @@ void check_resources(const Checks& checks, const Case& run) {
   phases.not_negative(run.phases.profiled_steps, "profiled_steps");
 }
 
+// A case that was not started may be without.
+void check_fingerprint(const Checks& checks, const Fingerprint& fingerprint) {
+  const auto is_hash = [](const std::string& text) { return text.empty() || is_hexadecimal(text, 16); };
+  checks.require(is_hash(fingerprint.identity_hash), "identity_hash", "is not 16 hexadecimal digits");
+  checks.require(is_hash(fingerprint.environment_hash), "environment_hash", "is not 16 hexadecimal digits");
+}
+
 void check_case(const Checks& checks, const Case& run) {
   checks.require(run.status == CaseStatus::ok || !run.reason.empty(), "reason",
                  "is empty, but a case that is not ok says why");
@@ -207,6 +219,7 @@ void check_case(const Checks& checks, const Case& run) {
   check_resources(checks, run);
   check_training(checks.at("training"), run.training);
   check_metrics(checks, run.metrics);
+  check_fingerprint(checks.at("fingerprint"), run.fingerprint);
   for (std::size_t i = 0; i < run.validity_flags.size(); ++i)
     checks.at("validity_flags", i).require(!run.validity_flags[i].id.empty(), "id", "is empty");
 }

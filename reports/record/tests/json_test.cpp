@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <limits>
 
 #include "gpusizer/error.hpp"
+#include "reports/record/atomic_file.hpp"
 #include "reports/record/tests/example_report.hpp"
 
 namespace gpusizer::record {
@@ -16,6 +19,14 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   const auto at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+// To renew the file after a wanted change: GPUSIZER_RENEW_GOLDEN=1 gpusizer_record_tests --gtest_filter='*Golden*'
+TEST(Json, GoldenFile) {
+  const auto path = std::filesystem::path(__FILE__).parent_path() / "golden/example_report.json";
+  const std::string text = to_json(example_report());
+  if (std::getenv("GPUSIZER_RENEW_GOLDEN")) write_file_atomically(path, text);
+  EXPECT_EQ(text, read_whole_file(path, 1u << 20));
 }
 
 TEST(Json, RoundTripKeepsEverything) {

@@ -89,6 +89,8 @@ constexpr Refusal refusals[] = {
     {"ZeroBatch", "\"batch_per_replica\": 100", "\"batch_per_replica\": 0", "below 1",
      "at /cases/0/config/batch_per_replica"},
     {"MoreReplicasThanDevices", "\"replicas\": 1", "\"replicas\": 2", "between 1", "at /cases/0/config/replicas"},
+    {"BadHash", "\"identity_hash\": \"", "\"identity_hash\": \"x", "hexadecimal",
+     "at /cases/0/fingerprint/identity_hash"},
     {"BadTime", "2026-01-31T12:01:30Z", "31.1.2026", "not a time", "at /created_utc"},
     {"TrailingText", "{\n  \"schema\"", "{} {\n  \"schema\"", "not valid JSON", "at the top"},
     {"Comment", "\"seed\": 42", "\"seed\": /* six times seven */ 42", "not valid JSON", "at /cases/0/config/seed"},
