@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
 #include <utility>
+#include <variant>
 
 #include "gpusizer/error.hpp"
 #include "workloads/program/operations.hpp"
@@ -21,10 +23,38 @@ ProgramBuilder::ProgramBuilder(Program program) : program_(std::move(program)) {
   for (const Tensor& t : program_.tensors) names_.insert(t.name);
 }
 
-TensorId ProgramBuilder::add_tensor(Tensor tensor) {
-  for (const int64_t extent : tensor.shape)
+namespace {
+
+// Far beyond any machine's memory, and small enough that products of sizes stay exact in 64 bits.
+constexpr int64_t most_elements = int64_t{1} << 42;
+
+void require_possible(const Tensor& tensor) {
+  int64_t elements = 1;
+  for (const int64_t extent : tensor.shape) {
     if (extent < 1)
       throw Error(Fault::usage, fmt::format("tensor '{}' would have the shape {}", tensor.name, to_string(tensor.shape)));
+    if (extent > most_elements / elements)
+      throw Error(Fault::usage, fmt::format("tensor '{}' with the shape {} has more elements than any machine can hold",
+                                            tensor.name, to_string(tensor.shape)));
+    elements *= extent;
+  }
+}
+
+// What the operation's rule says to these inputs; a rule that misses an input or finds other attributes refuses too.
+std::vector<OutputRule> outputs_of(const RuleContext& context) {
+  try {
+    return rule(context.kind).outputs(context);
+  } catch (const std::out_of_range&) {
+    context.refuse(fmt::format("{} inputs are too few", context.inputs.size()));
+  } catch (const std::bad_variant_access&) {
+    context.refuse("its attributes are those of another kind of operation");
+  }
+}
+
+}  // namespace
+
+TensorId ProgramBuilder::add_tensor(Tensor tensor) {
+  require_possible(tensor);
   if (!names_.insert(tensor.name).second)
     throw Error(Fault::usage, fmt::format("two tensors are named '{}'", tensor.name), program_.name);
   tensor.id = TensorId{static_cast<int32_t>(program_.tensors.size())};
@@ -50,7 +80,7 @@ std::vector<TensorId> ProgramBuilder::apply(OpKind kind, const std::string& laye
   RuleContext context{kind, layer, {}, attributes};
   for (const TensorId id : inputs) context.inputs.push_back(&program_.tensor(id));
   std::vector<TensorId> outputs;
-  for (OutputRule& out : rule(kind).outputs(context)) {
+  for (OutputRule& out : outputs_of(context)) {
     if (out.in_place_of >= 0) {
       outputs.push_back(inputs[static_cast<size_t>(out.in_place_of)]);
       continue;

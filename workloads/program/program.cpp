@@ -38,9 +38,13 @@ namespace {
 
 bool starts_known(const Tensor& tensor) { return tensor.role == Role::input || is_persistent(tensor.role); }
 
-void require_known(const Program& program, const Operation& op, TensorId id, const std::vector<bool>& known) {
+void require_exists(const Program& program, const Operation& op, TensorId id, const char* does) {
   if (id.index < 0 || static_cast<size_t>(id.index) >= program.tensors.size())
-    throw Error(Fault::usage, fmt::format("{} reads a tensor that does not exist", operation_name(op.kind)), op.layer);
+    throw Error(Fault::usage, fmt::format("{} {} a tensor that does not exist", operation_name(op.kind), does), op.layer);
+}
+
+void require_known(const Program& program, const Operation& op, TensorId id, const std::vector<bool>& known) {
+  require_exists(program, op, id, "reads");
   if (!known[static_cast<size_t>(id.index)])
     throw Error(Fault::usage,
                 fmt::format("{} reads {} before it is written", operation_name(op.kind), program.tensor(id).name),
@@ -55,6 +59,7 @@ void check_program(const Program& program) {
   for (const Operation& op : program.operations) {
     for (const TensorId id : op.inputs) require_known(program, op, id, known);
     for (const TensorId id : op.outputs) {
+      require_exists(program, op, id, "writes");
       const bool in_place = std::ranges::count(op.inputs, id) > 0;
       if (known[static_cast<size_t>(id.index)] && !(in_place && is_persistent(program.tensor(id).role)))
         throw Error(Fault::usage, fmt::format("{} writes {} a second time", operation_name(op.kind),

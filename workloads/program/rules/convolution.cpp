@@ -41,6 +41,8 @@ std::vector<OutputRule> data_outputs(const RuleContext& c) {
 
 // (x, dy, weight's shape by reference [, bias]) -> dw [, db]
 std::vector<OutputRule> weights_outputs(const RuleContext& c) {
+  const Shape &dy = c.shape(1), &w = c.shape(2);
+  c.require(dy.size() == 4 && dy[1] == w[0], fmt::format("gradient {} does not fit weight {}", to_string(dy), to_string(w)));
   std::vector<OutputRule> out{{"grad_weight", c.shape(2), DType::f32, Role::gradient}};
   if (c.inputs.size() > 3) out.push_back({"grad_bias", c.shape(3), DType::f32, Role::gradient});
   return out;

@@ -21,11 +21,17 @@ std::vector<OutputRule> forward_outputs(const RuleContext& c) {
 
 // (dy, weight) -> dx
 std::vector<OutputRule> data_outputs(const RuleContext& c) {
+  c.require(c.shape(0).size() == 2 && c.shape(0)[1] == c.shape(1)[0],
+            fmt::format("gradient {} does not fit weight {}", to_string(c.shape(0)), to_string(c.shape(1))));
   return {{"grad_input", {c.shape(0)[0], c.shape(1)[1]}, DType::f32, Role::gradient}};
 }
 
 // (x, dy, weight's shape by reference [, bias]) -> dw [, db]
 std::vector<OutputRule> weights_outputs(const RuleContext& c) {
+  const Shape &x = c.shape(0), &dy = c.shape(1);
+  c.require(dy.size() == 2 && dy[0] == x[0] && dy[1] == c.shape(2)[0],
+            fmt::format("gradient {} does not fit input {} and weight {}", to_string(dy), to_string(x),
+                        to_string(c.shape(2))));
   std::vector<OutputRule> out{{"grad_weight", c.shape(2), DType::f32, Role::gradient}};
   if (c.inputs.size() > 3) out.push_back({"grad_bias", c.shape(3), DType::f32, Role::gradient});
   return out;

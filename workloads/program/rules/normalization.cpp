@@ -17,6 +17,8 @@ std::vector<OutputRule> forward_outputs(const RuleContext& c) {
   for (size_t i = 1; i < 5; ++i)
     c.require(c.shape(i) == Shape{x[1]}, fmt::format("{} {} does not fit input {}", c.inputs[i]->name,
                                                      to_string(c.shape(i)), to_string(x)));
+  if (a.residual)
+    c.require(c.shape(5) == x, fmt::format("residual {} does not fit input {}", to_string(c.shape(5)), to_string(x)));
   if (a.training)
     c.require(x[0] * x[2] * x[3] > 1,
               fmt::format("input {} has one value per channel, whose variance is unknown: use a larger batch or image",

@@ -22,7 +22,9 @@ std::vector<OutputRule> keeping_outputs(const RuleContext& c) {
 std::vector<OutputRule> relu_backward_outputs(const RuleContext& c) {
   const int gradients = std::get<ReluAttributes>(c.attributes).gradients;
   for (int i = 1; i < gradients; ++i)
-    c.require(c.shape(static_cast<size_t>(i)) == c.shape(0), "its incoming gradients have different shapes");
+    c.require(c.shape(static_cast<size_t>(i)) == c.shape(0),
+              fmt::format("gradient {} does not fit gradient {}", to_string(c.shape(static_cast<size_t>(i))),
+                          to_string(c.shape(0))));
   return {{"grad_input", c.shape(0), DType::f32, Role::gradient}};
 }
 
