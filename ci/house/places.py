@@ -4,7 +4,7 @@ import re
 
 from tree import Finding
 
-PRIVATE_PATH = re.compile(r"(?<![\w./-])/(?:home|root|work|Users|mnt|scratch)/[\w.]")
+PRIVATE_PATH = re.compile(r"(?<![\w./-])/(?:home|root|work|Users)/[\w.]")
 REGISTRY_HOST = re.compile(
     r"\b(?:(?:deb|security|ftp)\.debian\.org|(?:[a-z]+\.)?(?:archive|security|ports)\.ubuntu\.com|pypi\.org"
     r"|files\.pythonhosted\.org|registry\.npmjs\.org|crates\.io|proxy\.golang\.org|conda\.anaconda\.org"
