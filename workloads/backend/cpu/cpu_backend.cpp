@@ -66,7 +66,7 @@ class CpuBackend final : public Backend {
   }
 
   Target target(const Device& device) const override {
-    const int threads = std::max(1, device.threads), block = best_vector_kernels().lanes;
+    const int threads = std::max(1, device.threads), block = matching_vector_kernels().lanes;
     static constexpr FusionRule fusions[] = {fuse_batch_norm_add_relu, fuse_batch_norm_relu, fuse_add_relu, fuse_conv_relu,
                                              keep_relu_result};
     Target t;
@@ -90,7 +90,7 @@ class CpuBackend final : public Backend {
   std::vector<std::pair<std::string, std::string>> libraries() const override {
     const dnnl_version_t* v = dnnl_version();
     return {{"oneDNN", fmt::format("{}.{}.{}", v->major, v->minor, v->patch)},
-            {"vector kernels", best_vector_kernels().instruction_set}};
+            {"vector kernels", matching_vector_kernels().instruction_set}};
   }
 };
 

@@ -15,11 +15,14 @@
 
 namespace gpusizer::cpu {
 
+// The fastest of our kernels for the instruction set that oneDNN uses here (ONEDNN_MAX_CPU_ISA lowers it).
+const VectorKernels& matching_vector_kernels();
+
 // What kernels compute with. One per executor; also used to size programs.
 struct Engine {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream{engine};
-  const VectorKernels& vector = best_vector_kernels();
+  const VectorKernels& vector = matching_vector_kernels();
   int threads = 1;
 };
 

@@ -5,7 +5,7 @@
 namespace gpusizer::cpu {
 
 const VectorKernels& best_vector_kernels() {
-#ifdef GPUSIZER_X86
+#ifdef __x86_64__
   // The same conditions as oneDNN's for its 16-channel and 8-channel kernels.
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512dq"))

@@ -60,7 +60,7 @@ struct VectorKernels {
 };
 
 extern const VectorKernels vector_kernels_baseline;
-#ifdef GPUSIZER_X86
+#ifdef __x86_64__
 extern const VectorKernels vector_kernels_avx2;
 extern const VectorKernels vector_kernels_avx512;
 #endif
