@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Formats progress; at most five times a second, so that a run of short steps does not feel it.
+#include "bench/cli/progress_line.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bench/cli/terminal.hpp"
+#include "reports/render/text.hpp"
+
+namespace gpusizer::cli {
+namespace {
+
+constexpr double kSecondsBetween = 0.2;
+
+std::string how_far(const LoopPlan& plan, const LoopResult& result) {
+  const auto steps = result.steps.size();
+  std::string text = plan.total_steps ? fmt::format("step {}/{}", steps, *plan.total_steps) : fmt::format("step {}", steps);
+  text += plan.max_seconds ? fmt::format(", {:.0f}/{:.0f} s", result.training_seconds, *plan.max_seconds)
+                           : fmt::format(", {:.0f} s", result.training_seconds);
+  return text;
+}
+
+double recent_rate(const LoopResult& result) {
+  std::int64_t samples = 0;
+  double seconds = 0;
+  for (auto step = result.steps.rbegin(); step != result.steps.rend() && seconds < 2.0; ++step) {
+    samples += step->samples;
+    seconds += step->seconds;
+  }
+  return seconds > 0 ? static_cast<double>(samples) / seconds : 0;
+}
+
+}  // namespace
+
+RunProgress ProgressLine::callbacks() {
+  if (quiet_) return {};
+  RunProgress progress;
+  progress.case_begins = [this](std::size_t i, std::size_t n, const std::string& id) { begin(i, n, id); };
+  progress.case_ended = [this](const record::Case& record) { end(record); };
+  if (terminal_) progress.within.step = [this](const LoopPlan& plan, const LoopResult& result) { step(plan, result); };
+  return progress;
+}
+
+void ProgressLine::begin(std::size_t index, std::size_t count, const std::string& id) {
+  head_ = fmt::format("[{}/{}] {}", index + 1, count, render::printable(id));
+  if (terminal_) rewrite(head_ + "  getting ready");
+}
+
+void ProgressLine::step(const LoopPlan& plan, const LoopResult& result) {
+  const double now = clock_.seconds();
+  if (now - last_ < kSecondsBetween) return;
+  last_ = now;
+  std::string line = fmt::format("{}  {}, {:.4g} /s, loss {:.3f}", head_, how_far(plan, result), recent_rate(result),
+                                 result.losses.back());
+  if (!result.evaluations.empty()) line += fmt::format(", test accuracy {:.3f}", result.evaluations.back().accuracy.accuracy);
+  rewrite(line);
+}
+
+void ProgressLine::end(const record::Case& record) {
+  const std::string line = fmt::format("{}  {}", head_, render::printable(summary_of(record)));
+  if (terminal_) rewrite("");
+  std::fprintf(stream_, "%s%s\n", terminal_ ? "\r" : "", line.c_str());
+  std::fflush(stream_);
+}
+
+void ProgressLine::rewrite(const std::string& line) {
+  const std::size_t width = std::max<std::size_t>(width_of_stderr(), 2) - 1;
+  std::fprintf(stream_, "\r\033[K%s", render::cut_to_width(line, width).c_str());
+  std::fflush(stream_);
+}
+
+std::string summary_of(const record::Case& record) {
+  if (record.status != record::CaseStatus::ok) return fmt::format("{}: {}", record::to_word(record.status), record.reason);
+  const auto& m = record.measurement;
+  std::string text = fmt::format("{:.4g} {}", *record.throughput.value, record.throughput.unit);
+  text += m.half_width_relative ? fmt::format(" ± {:.1f} %", 100 * *m.half_width_relative) : " (no interval)";
+  if (record.training.accuracy) text += fmt::format(", test accuracy {:.4f}", *record.training.accuracy);
+  return text + fmt::format(", {} steps measured ({})", m.measured_steps, m.stop_reason);
+}
+
+}  // namespace gpusizer::cli

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpusizer report: report files as text for people.
+#include <fmt/format.h>
+
+#include "bench/cli/command.hpp"
+#include "bench/cli/options.hpp"
+#include "bench/cli/output.hpp"
+#include "bench/cli/terminal.hpp"
+#include "gpusizer/error.hpp"
+#include "reports/record/report_file.hpp"
+#include "reports/render/formats.hpp"
+
+namespace gpusizer::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "  gpusizer report demo.json\n"
+    "  gpusizer report monday.json tuesday.json --format markdown --out both.md\n";
+
+std::string known_formats() {
+  std::string text;
+  for (const render::Format& format : render::formats()) text += fmt::format("{}{}", text.empty() ? "" : "|", format.name);
+  return text;
+}
+
+std::vector<render::NamedReport> reports_of(const Options& options) {
+  const auto names = options.values("word");
+  if (names.empty()) throw Error(Fault::usage, "no report was named", "", "write gpusizer report REPORT.json ...");
+  std::vector<render::NamedReport> reports;
+  for (const std::string& name : names) reports.push_back({name, record::read_report(name)});
+  return reports;
+}
+
+}  // namespace
+
+int report_command(const Arguments& arguments) {
+  Options options("report", "REPORT... [flags]", kExamples);
+  options.flag("format", known_formats(), "of the text [terminal]");
+  options.flag("out", "FILE", "write it there instead of to standard output");
+  options.positional("word", -1);
+  if (options.parse(arguments)) return 0;
+  const render::Format& format = render::format_named(options.value("format").value_or("terminal"));
+  const render::Look look = options.value("out") ? render::Look{} : look_of_stdout();
+  put_text(format.render(reports_of(options), look), options.value("out"));
+  return 0;
+}
+
+}  // namespace gpusizer::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one case from preparation to its record; whatever goes wrong becomes the record's status and reason.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "bench/run_config/run_config.hpp"
+#include "bench/runner/measuring_loop.hpp"
+#include "bench/runner/prepared_case.hpp"
+#include "reports/record/record.hpp"
+
+namespace gpusizer {
+
+// Told what is going on; all may be empty.
+struct CaseProgress {
+  std::function<void(const PreparedCase&)> prepared;  // about to compile and train
+  std::function<void(const LoopPlan&, const LoopResult&)> step;
+};
+
+struct CaseContext {
+  const record::Environment& environment;
+  const record::Tool& tool;
+  StopRequested stop;
+  CaseProgress progress;
+};
+
+// Never throws for a fault of the case: it becomes failed, oom, invalid or interrupted. `prepared` may be handed in when
+// it was made already (its config is the case's).
+record::Case run_case(const CaseConfig& config, const std::string& id, const CaseContext& context,
+                      std::optional<PreparedCase> prepared = std::nullopt);
+
+// A case that was not started.
+record::Case skipped_case(const CaseConfig& config, const std::string& id, const std::string& reason);
+
+}  // namespace gpusizer

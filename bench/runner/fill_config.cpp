@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Configuration and facts -> record.
+#include "bench/runner/fill_config.hpp"
+
+namespace gpusizer {
+namespace {
+
+using record::Maybe;
+
+template <class T>
+Maybe<T> asked(const std::optional<T>& value) { return Maybe<T>(value, "not asked for"); }
+
+record::StringMap model_words(const ModelOptions& options) {
+  return {{"classes", std::to_string(options.classes)}, {"image_size", std::to_string(options.image_size)},
+          {"channels", std::to_string(options.channels)}, {"stem", options.stem}};
+}
+
+record::StringMap data_words(const PreparedCase& p) {
+  const SourceFacts& facts = p.train_data->facts();
+  record::StringMap words{{"image", facts.shape.text()}, {"classes", std::to_string(facts.classes)},
+                          {"tail", p.config.tail}};
+  if (!facts.location.empty()) words["path"] = facts.location;
+  if (!facts.preparation.empty()) words["preparation"] = facts.preparation;
+  return words;
+}
+
+bool has_length(const CaseConfig& config) { return config.data != "synthetic" || config.synthetic_samples > 0; }
+
+}  // namespace
+
+record::Config requested_config(const CaseConfig& c) {
+  record::Config r;
+  r.model = c.model;
+  r.data = c.data.substr(0, c.data.find(':'));
+  r.dataset_samples = Maybe<std::int64_t>::missing("the data was not opened");
+  r.device_kind = c.device;
+  r.batch_per_replica = *c.batch;
+  r.threads = c.threads > 0 ? Maybe<std::int64_t>(c.threads) : Maybe<std::int64_t>::missing("all, and no device was opened");
+  r.precision = c.precision;
+  r.seed = c.seed;
+  r.optimizer = "sgd";
+  r.learning_rate = *c.lr;
+  r.momentum = *c.momentum;
+  r.weight_decay = *c.weight_decay;
+  r.learning_rate_schedule = c.schedule;
+  r.requested_epochs = asked(c.epochs);
+  r.target_accuracy = asked(c.target_accuracy);
+  r.max_seconds = asked(c.max_seconds);
+  r.max_steps = asked(c.steps ? c.steps : c.max_steps);
+  return r;
+}
+
+void fill_prepared(record::Case& record, const PreparedCase& p) {
+  record.config.model_options = model_words(p.model_options);
+  record.config.data = p.train_data->name();
+  record.config.data_options = data_words(p);
+  record.config.dataset_samples = has_length(p.config) ? Maybe<std::int64_t>(p.train_data->size())
+                                                       : Maybe<std::int64_t>::missing("made-up data has no end");
+  record.config.device = p.device.model;
+  record.config.threads = p.device.threads;
+  record.facts.parameters = p.facts.parameters;
+  record.facts.forward_macs_per_sample = p.facts.forward_macs_per_sample;
+  record.facts.model_flops_per_sample = p.facts.flops_per_sample;
+  record.facts.gradient_bytes = p.facts.gradient_bytes;
+  record.memory.planned_peak_bytes = p.plan.peak_bytes();
+}
+
+}  // namespace gpusizer
