@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every report format: golden files, untrusted text, and what each of them must show.
+#include "reports/render/formats.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "gpusizer/error.hpp"
+#include "reports/record/atomic_file.hpp"
+#include "reports/record/tests/example_report.hpp"
+#include "reports/render/markdown.hpp"
+#include "reports/render/terminal.hpp"
+#include "reports/render/text.hpp"
+
+namespace gpusizer::render {
+namespace {
+
+namespace fs = std::filesystem;
+
+NamedReport example() { return {"r.json", record::example_report()}; }
+
+std::string rendered(const Format& format, const NamedReport& report, const Look& look = {}) {
+  return format.render(std::span(&report, 1), look);
+}
+
+// To renew the files after a wanted change: GPUSIZER_RENEW_GOLDEN=1 gpusizer_render_tests --gtest_filter='*Golden*'
+void expect_golden(const std::string& text, const std::string& name) {
+  const fs::path path = fs::path(__FILE__).parent_path() / "golden" / name;
+  if (std::getenv("GPUSIZER_RENEW_GOLDEN")) record::write_file_atomically(path, text);
+  EXPECT_EQ(text, record::read_whole_file(path, 1u << 20)) << name;
+}
+
+TEST(Formats, GoldenFiles) {
+  for (const Format& format : formats()) expect_golden(rendered(format, example()), std::string(format.name) + ".txt");
+  expect_golden(rendered(format_named("terminal"), example(), {80, false}), "terminal_80.txt");
+  expect_golden(rendered(format_named("terminal"), example(), {120, true}), "terminal_120_colour.txt");
+}
+
+TEST(Formats, AnUnknownNameListsTheKnownOnes) {
+  try {
+    format_named("pdf");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::usage);
+    EXPECT_EQ(error.hint(), "the formats are: terminal, markdown");
+  }
+}
+
+TEST(Formats, SameReportSameBytes) {
+  for (const Format& format : formats()) EXPECT_EQ(rendered(format, example()), rendered(format, example()));
+}
+
+TEST(Formats, EveryCaseStatusReasonFlagAndSourceIsShown) {
+  NamedReport named = example();
+  named.report.cases[2].throughput.provenance = record::Provenance::predicted;
+  for (const Format& format : formats()) {
+    const std::string text = rendered(format, named);
+    for (const char* part : {"resnet8", "fashion", "images/s", "500.0 ± 1.8 %", "100 ms", "650 ms", "91.2 %", "173 MiB",
+                             "interrupted", "SIGTERM", "oom", "the plan needs 96.2 GiB", "not for advice",
+                             "The half width is 6.1", "mixed sources", "predicted", "c14e6e4d", "Example CPU 8000"})
+      EXPECT_NE(text.find(part), std::string::npos) << format.name << " does not show " << part;
+  }
+}
+
+TEST(Formats, AMissingThroughputIsNeverZero) {
+  NamedReport named = example();
+  named.report.cases.resize(1);
+  named.report.cases[0].throughput = {{}, {}, {}, "no steady state was reached", "images/s", {}, {}, {}};
+  for (const Format& format : formats()) {
+    const std::string text = rendered(format, named);
+    EXPECT_NE(text.find("no steady state was reached"), std::string::npos) << format.name;
+    EXPECT_EQ(text.find(" 0 "), std::string::npos) << format.name;
+  }
+}
+
+TEST(Formats, UntrustedTextIsHarmlessEverywhere) {
+  const std::string evil = "\x1b[2J<script>|`*@x\n# [a](http://b)";
+  NamedReport named = example();
+  named.name = evil;
+  record::Report& report = named.report;
+  report.command_line = report.environment.host_name = report.environment.cpu_model = report.tool.git_commit = evil;
+  for (auto& run : report.cases) {
+    run.id = run.config.model = run.config.data = run.config.device = run.config.precision = run.reason = evil;
+    run.throughput.unit = evil;
+    run.validity_flags = {{evil, evil, true, {}}};
+  }
+  const std::size_t lines = 60;  // an injected line end would make more of them
+  for (const Format& format : formats()) {
+    const std::string text = rendered(format, named);
+    EXPECT_EQ(text.find('\x1b'), std::string::npos) << format.name;
+    EXPECT_LT(std::count(text.begin(), text.end(), '\n'), static_cast<std::ptrdiff_t>(lines)) << format.name;
+  }
+  std::string markdown = rendered(format_named("markdown"), named);
+  std::istringstream stream(markdown);
+  for (std::string line; std::getline(stream, line);) {
+    if (line.rfind("|", 0) != 0) continue;
+    std::size_t bars = 0;
+    for (std::size_t i = 0; i < line.size(); ++i)
+      if (line[i] == '|' && (i == 0 || line[i - 1] != '\\')) ++bars;
+    EXPECT_EQ(bars, 13u) << line;
+    EXPECT_EQ(line.find('<'), std::string::npos) << line;
+  }
+}
+
+TEST(Terminal, NoLineIsWiderThanTheTerminal) {
+  for (const std::size_t width : {60u, 80u, 100u, 132u, 200u}) {
+    std::istringstream stream(rendered(format_named("terminal"), example(), {width, false}));
+    for (std::string line; std::getline(stream, line);) EXPECT_LE(display_width(line), width) << line;
+  }
+}
+
+TEST(Markdown, TextCannotBecomeMarkup) {
+  EXPECT_EQ(markdown_text("a|b"), "a\\|b");
+  EXPECT_EQ(markdown_text("<img src=x>&amp;"), "&lt;img src=x&gt;&amp;amp;");
+  EXPECT_EQ(markdown_text("[a](http://b) @me"), "\\[a\\](http&#58;//b) &#64;me");
+  EXPECT_EQ(markdown_text("at 12:01:30: www.b :smile:"), "at 12:01:30: www&#46;b &#58;smile:");
+  EXPECT_EQ(markdown_text("**x** `y` _z_\n# h"), "\\*\\*x\\*\\* \\`y\\` \\_z\\_\\\\n\\# h");
+}
+
+TEST(Markdown, ACodeSpanCannotBeEnded) {
+  EXPECT_EQ(markdown_code("a b"), "`a b`");
+  EXPECT_EQ(markdown_code("a``b"), "```a``b```");
+  EXPECT_EQ(markdown_code("`"), "`` ` ``");
+}
+
+TEST(ReportView, ThroughputInWords) {
+  using record::Provenance, record::Scope;
+  const record::Throughput known{500.0, 490.0, 520.0, "", "images/s", Scope::job, Provenance::measured, {}};
+  EXPECT_EQ(throughput_text(known, unit_text(known)), "500.0 images/s ± 4.0 %");
+  EXPECT_EQ(throughput_text(known, ""), "500.0 ± 4.0 %");
+  const record::Throughput rough{500.0, {}, {}, "one step", "images/s", Scope::per_device, Provenance::measured, {}};
+  EXPECT_EQ(throughput_text(rough, unit_text(rough)), "500.0 images/s per device (interval unknown)");
+  EXPECT_EQ(throughput_text({}, "images/s"), "-");
+}
+
+TEST(ReportView, UnitsThatDifferStandInTheCells) {
+  NamedReport named = example();
+  named.report.cases[2].throughput.scope = record::Scope::per_device;
+  const std::string text = rendered(format_named("terminal"), named);
+  EXPECT_NE(text.find("500.0 images/s ± 1.8 %"), std::string::npos);
+  EXPECT_NE(text.find("500.0 images/s per device ± 1.8 %"), std::string::npos);
+}
+
+TEST(ReportView, ManyDevicesAndPlannedMemory) {
+  NamedReport named = example();
+  record::Case& run = named.report.cases[0];
+  run.config.devices = 8;
+  run.config.replicas = 4;
+  run.config.device = "H100-SXM5";
+  run.memory.peak_rss_bytes = {};
+  run.config.target_accuracy = 0.9;
+  run.training.time_to_target_seconds = 61.5;
+  const std::string text = rendered(format_named("terminal"), named);
+  for (const char* part : {"4 x 100", "8 x H100-SXM5", "50.0 MiB planned", "accuracy 90.0 % was reached after 61.5 s"})
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+}
+
+}  // namespace
+}  // namespace gpusizer::render
