@@ -5,7 +5,7 @@ import re
 import subprocess
 from dataclasses import dataclass
 
-CPP = {".cpp", ".hpp", ".cu", ".cuh", ".h", ".c", ".cc"}
+CPP = {".cpp", ".hpp", ".inc", ".cu", ".cuh", ".h", ".c", ".cc"}
 TEXT = CPP | {".py", ".sh", ".cmake", ".txt", ".md", ".json", ".yml", ".yaml", ".in", ".supp"}
 NOT_OURS = {".git", "build", "results", "__pycache__"}
 
