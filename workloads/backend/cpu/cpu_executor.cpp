@@ -20,10 +20,18 @@ double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+std::vector<LoweredProgram> require_cpu(std::vector<LoweredProgram> programs) {
+  for (const LoweredProgram& p : programs)
+    if (p.target != "cpu")
+      throw Error(Fault::usage, fmt::format("program '{}' was lowered for '{}'", p.program.name, p.target), "cpu",
+                  "lower it for this backend's target");
+  return programs;
+}
+
 }  // namespace
 
 CpuExecutor::CpuExecutor(std::vector<LoweredProgram> programs, int threads)
-    : programs_(std::move(programs)), plan_(plan_memory(programs_)), arena_(plan_.peak_bytes()) {
+    : programs_(require_cpu(std::move(programs))), plan_(plan_memory(programs_)), arena_(plan_.peak_bytes()) {
   engine_.threads = std::max(1, threads);
   omp_set_num_threads(engine_.threads);
   for (size_t i = 0; i < programs_.size(); ++i) compiled_.push_back(compile(i));
@@ -87,10 +95,31 @@ void CpuExecutor::read(std::string_view tensor, std::span<float> values) {
   reorder(p.stored, p.address, p.plain, values.data());
 }
 
+CpuExecutor::Compiled& CpuExecutor::compiled(int index) {
+  if (index < 0 || static_cast<size_t>(index) >= compiled_.size())
+    throw Error(Fault::usage, fmt::format("there is no program {}: the executor has {}", index, compiled_.size()), "cpu");
+  return compiled_[static_cast<size_t>(index)];
+}
+
+namespace {
+
+const Tensor& bound_tensor(const Program& program, const Binding& b) {
+  if (b.id.index < 0 || static_cast<size_t>(b.id.index) >= program.tensors.size())
+    throw Error(Fault::usage, fmt::format("there is no tensor {} to bind", b.id.index), program.name);
+  const Tensor& t = program.tensor(b.id);
+  if (t.role != Role::input && t.role != Role::scalar)
+    throw Error(Fault::usage, fmt::format("tensor '{}' is a {} and cannot be bound", t.name, to_string(t.role)),
+                program.name);
+  if (!b.data) throw Error(Fault::usage, fmt::format("input '{}' is bound to nothing", t.name), program.name);
+  return t;
+}
+
+}  // namespace
+
 // Inputs stay where they are; scalars live in the arena and are copied.
 void CpuExecutor::bind(Compiled& compiled, const Program& program, StepInputs inputs) {
   for (const Binding& b : inputs) {
-    const Tensor& t = program.tensor(b.id);
+    const Tensor& t = bound_tensor(program, b);
     auto& slot = compiled.tensors[static_cast<size_t>(b.id.index)];
     if (t.role == Role::input) {
       slot = const_cast<std::byte*>(static_cast<const std::byte*>(b.data));
@@ -106,7 +135,7 @@ void CpuExecutor::bind(Compiled& compiled, const Program& program, StepInputs in
 void CpuExecutor::enqueue(int index, StepInputs inputs) {
   if (result_count_ == in_flight)
     throw Error(Fault::usage, fmt::format("{} runs are in flight already: collect one first", in_flight), "cpu");
-  Compiled& compiled = compiled_.at(static_cast<size_t>(index));
+  Compiled& compiled = this->compiled(index);
   omp_set_num_threads(engine_.threads);
   bind(compiled, programs_[static_cast<size_t>(index)].program, inputs);
   const double start = now_seconds();
@@ -135,7 +164,7 @@ std::optional<StepResult> CpuExecutor::collect() {
 }
 
 std::vector<OperationTime> CpuExecutor::profile(int index, StepInputs inputs) {
-  Compiled& compiled = compiled_.at(static_cast<size_t>(index));
+  Compiled& compiled = this->compiled(index);
   omp_set_num_threads(engine_.threads);
   bind(compiled, programs_[static_cast<size_t>(index)].program, inputs);
   std::vector<OperationTime> times;

@@ -39,6 +39,7 @@ class CpuExecutor final : public Executor {
   };
 
   Compiled compile(size_t index);
+  Compiled& compiled(int index);
   void bind(Compiled& compiled, const Program& program, StepInputs inputs);
   void reorder(const onednn::Desc& from, void* source, const onednn::Desc& to, void* target);
   const Persistent& persistent(std::string_view name, size_t elements) const;
