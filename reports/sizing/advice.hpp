@@ -95,14 +95,15 @@ struct Offer {
   Interval samples_per_second;
   Interval epoch_seconds, total_seconds;
   std::optional<cloud::Price> price;
-  std::string price_null_reason;  // why there is none
-  std::optional<int> price_age_days;
+  std::string price_null_reason;                 // why there is none
+  std::optional<int> price_age_days;             // since the first day that the price's date can mean
+  std::string price_age_warning;                 // when the price is older than 30 days or of the future; else empty
   std::optional<Interval> epoch_usd, total_usd;  // an epoch at the plain rate; the total as it is billed
   std::string billing;                           // how the total was rounded, in words
   Verdict meets_deadline = Verdict::not_asked, meets_budget = Verdict::not_asked;
   bool cheapest = false, fastest = false, pareto = false;
-  bool recommended = false;  // the cheapest of those that surely meet every limit
-  std::vector<std::string> warnings;
+  bool recommended = false;           // the cheapest of those that surely meet every limit
+  std::vector<std::string> warnings;  // of the figure, the statement and the price, but not of its age
 };
 
 struct WorkloadAdvice {

@@ -106,8 +106,9 @@ HardwareMatch match_gpu(const record::Report& report, const record::Case& one, c
   const auto rows = stated.given ? stated.rows : detected_rows(report, catalog);
   if (!rows.empty() && !has_gpus(*rows.front(), match.hardware)) {
     // A part of an instance: good for instances that have just this, but not for that one.
-    const std::string whole = fmt::format("{}, which has {} x {}", rows.front()->name, rows.front()->gpu_count,
-                                          rows.front()->gpu.empty() ? "no GPU" : rows.front()->gpu);
+    const cloud::Instance& row = *rows.front();
+    const std::string whole = fmt::format(
+        "{}, which has {}", row.name, row.gpu.empty() ? "no GPU" : to_text(Hardware{"", "", row.gpu, row.gpu_count}));
     if (stated.given) match.problem = fmt::format("it ran on {}, not on {}", ran_on, whole);
     match.warnings.push_back(fmt::format("measured on {} of {}", ran_on, whole));
   } else {
@@ -146,12 +147,16 @@ StatedInstance stated_instance(const ReportInput& input, const cloud::Catalog& c
 HardwareMatch match_hardware(const record::Report& report, const record::Case& one, const StatedInstance& stated,
                              const cloud::Catalog& catalog) {
   HardwareMatch match;
-  if (!on_one_machine(report, one))
+  if (!on_one_machine(report, one)) {
     match.problem = "it ran on several machines; the catalogue prices single instances";
-  else if (one.config.device_kind == "cpu")
-    match = match_cpu(report, stated, catalog);
-  else
-    match = match_gpu(report, one, stated, catalog);
+    return match;
+  }
+  if (one.config.device_kind == "cpu") return match_cpu(report, stated, catalog);
+  const bool for_cpu_runs = !stated.rows.empty() && stated.rows.front()->gpu.empty();
+  if (!for_cpu_runs) return match_gpu(report, one, stated, catalog);
+  // One --as may stand for CPU and GPU reports together.
+  match = match_gpu(report, one, StatedInstance{}, catalog);
+  match.warnings.push_back(fmt::format("--as {} was not used: it has no GPU, this run did", stated.name));
   return match;
 }
 

@@ -54,19 +54,21 @@ Basis basis_of(const Figure& figure, std::span<const Evidence> evidence) {
   return stated ? Basis::stated : Basis::detected;
 }
 
-void add_price_warnings(Offer& offer, const Goal& goal) {
-  const cloud::Price& price = *offer.price;
-  if (!price.flag.empty()) offer.warnings.push_back("price not to be trusted: " + price.flag);
-  if (price.market == "spot")
-    offer.warnings.push_back("a spot instance can be taken away; lost work and restarts are not counted");
-  offer.price_age_days = cloud::age_days(price.as_of, goal.now);
+void add_price_age(Offer& offer, const Goal& goal) {
+  const std::string& date = offer.price->as_of;
+  offer.price_age_days = cloud::age_days(date, goal.now);
   if (!offer.price_age_days) return;
-  const std::string date = price.as_of + (price.as_of_note.empty() ? "" : " (" + price.as_of_note + ")");
+  const char* up_to = date.size() < 10 ? "up to " : "";  // only the month or the year is known
   if (*offer.price_age_days > old_price_days)
-    offer.warnings.push_back(fmt::format("the price of {} is {} days old; check it before you rent", date,
-                                         price.as_of.size() < 10 ? fmt::format("up to {}", *offer.price_age_days)
-                                                                 : std::to_string(*offer.price_age_days)));
-  if (*offer.price_age_days < 0) offer.warnings.push_back(fmt::format("the price's date {} lies in the future", date));
+    offer.price_age_warning = fmt::format("{}{} days old, check it before you rent", up_to, *offer.price_age_days);
+  if (*offer.price_age_days < 0) offer.price_age_warning = "its date lies in the future";
+}
+
+void add_price_warnings(Offer& offer, const Goal& goal) {
+  if (!offer.price->flag.empty()) offer.warnings.push_back("price not to be trusted: " + offer.price->flag);
+  if (offer.price->market == "spot")
+    offer.warnings.push_back("a spot instance can be taken away; lost work and restarts are not counted");
+  add_price_age(offer, goal);
 }
 
 void add_cost(Offer& offer, const cloud::Catalog& catalog) {

@@ -151,5 +151,21 @@ TEST(Evidence, ACpuRunSaysNothingAboutAGpuInstance) {
   EXPECT_NE(advice.set_aside.at(0).reason.find("rented for its GPUs"), std::string::npos);
 }
 
+TEST(Evidence, ACpuInstanceStatedForAGpuRunIsNotUsed) {
+  ReportInput input = eight_gpus();
+  input.as_instance = "c7i.xlarge";
+  const Advice advice = advise_on({input});
+  ASSERT_EQ(advice.workloads.at(0).offers.size(), 4u);
+  EXPECT_EQ(advice.workloads[0].offers[0].basis, Basis::same_gpus);
+  EXPECT_NE(advice.workloads[0].offers[0].warnings.at(0).find("--as c7i.xlarge"), std::string::npos);
+}
+
+TEST(Evidence, AGpuInstanceWithOtherGpusStatedForAGpuRunIsSetAside) {
+  ReportInput input = eight_gpus();
+  input.as_instance = "g4dn.xlarge";
+  EXPECT_EQ(advise_on({input}).set_aside.at(0).reason,
+            "it ran on 8 x A100-SXM4-40GB, not on g4dn.xlarge, which has 1 x T4");
+}
+
 }  // namespace
 }  // namespace gpusizer::sizing
