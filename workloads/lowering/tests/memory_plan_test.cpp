@@ -2,9 +2,12 @@
 // The memory plan: sound, tight, shared by several programs; and the order of operations that it rests on.
 #include "workloads/lowering/memory_plan.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
+#include <string>
 
 #include "gpusizer/error.hpp"
 #include "workloads/lowering/lifetimes.hpp"
@@ -72,6 +75,38 @@ TEST(MemoryPlan, ProgramsShareWhatPersistsAndUseTheRestInTurn) {
     const Tensor* twin = programs[0].program.find(t.name);
     EXPECT_EQ(both.programs[0].tensors[static_cast<size_t>(twin->id.index)].offset,
               both.programs[1].tensors[static_cast<size_t>(t.id.index)].offset) << t.name;
+  }
+}
+
+// Programs whose tensors have any size and any lifetime: the plan is sound and never larger than all tensors together.
+TEST(MemoryPlan, IsSoundForRandomPrograms) {
+  std::mt19937 random{17};
+  const auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
+  for (int round = 0; round < 200; ++round) {
+    ProgramBuilder b{"random", 1};
+    std::vector<TensorId> known{b.input("x", {4}), b.input("y", {4}), b.persistent("w", {4}, Role::parameter, {})};
+    const size_t count = 5 + below(30);
+    for (size_t i = 0; i < count; ++i) {
+      const auto any = [&] { return known[below(known.size())]; };
+      const std::string name = fmt::format("t{}", i);
+      known.push_back(below(2) == 0 ? relu(b, name, any()) : add(b, name, any(), any()));
+    }
+    Program p = b.finish();
+    p.loss = known.back();
+    std::vector<LoweredProgram> programs{{.target = "random", .program = p}};
+    int64_t total = 0;
+    const auto size = [&] {
+      const int64_t bytes = below(4) == 0 ? 0 : static_cast<int64_t>(below(5000));
+      total += (bytes + 63) / 64 * 64;
+      return bytes;
+    };
+    for (size_t i = 0; i < p.tensors.size(); ++i) programs[0].tensor_bytes.push_back(size());
+    for (size_t i = 0; i < p.operations.size(); ++i) programs[0].workspace_bytes.push_back(size());
+    const MemoryPlan plan = plan_memory(programs);
+    const auto faults = check_plan(programs, plan);
+    ASSERT_TRUE(faults.empty()) << round << ": " << faults[0];
+    EXPECT_LE(plan.peak_bytes(), total);
+    EXPECT_GE(plan.transient_bytes, std::ranges::max(live_bytes(programs[0])));
   }
 }
 
