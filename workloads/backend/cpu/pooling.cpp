@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling through oneDNN, and flatten as a reorder from blocks of channels to rows.
+// Average pooling (and max pooling over very large windows) through oneDNN, max pooling by our own kernel, and flatten
+// as a reorder from blocks of channels to rows.
 #include <algorithm>
 
 #include "workloads/backend/cpu/kernels.hpp"
+#include "workloads/backend/cpu/own_kernel.hpp"
 #include "workloads/backend/cpu/primitive_kernel.hpp"
 
 namespace gpusizer::cpu {
@@ -24,11 +26,70 @@ onednn::PoolShape pool_shape(const KernelRequest& r, const Shape& x, const Shape
           {end(x[2], y[2]), end(x[3], y[3])}};
 }
 
+bool fits_own_kernel(const KernelRequest& r) {
+  const int64_t kernel = std::get<PoolAttributes>(r.op.attributes).kernel;
+  return kernel * kernel <= 256;  // the chosen place is kept in a byte
+}
+
+MaxPoolShape max_pool_shape(const KernelRequest& r, const Shape& x, const Shape& y) {
+  const auto& a = std::get<PoolAttributes>(r.op.attributes);
+  const int64_t block = r.layouts.block();
+  return {x[0] * round_up(x[1], block) / block, x[2], x[3], y[2], y[3], a.kernel, a.stride, a.padding};
+}
+
+class MaxPool final : public Kernel {
+ public:
+  explicit MaxPool(const KernelRequest& r)
+      : vector_(r.engine.vector), shape_(max_pool_shape(r, r.input(0).shape, r.output(0).shape)), x_(r, r.op.inputs[0], 0),
+        y_(r, r.op.outputs[0]) {
+    if (r.is_read(r.op.outputs[1])) saved_.emplace(r, r.op.outputs[1]);
+  }
+  int64_t saved_bytes() const override { return shape_.images * shape_.rows * shape_.columns * vector_.lanes; }
+  int64_t workspace_bytes() const override { return x_.workspace_bytes() + (saved_ ? 0 : saved_bytes()); }
+  void bind(const Addresses& a) override {
+    workspace_ = a.workspace + x_.workspace_bytes();
+    x_.bind(a);
+    y_.bind(a);
+    if (saved_) saved_->bind(a);
+  }
+  void run() override {
+    std::byte* chosen = saved_ ? saved_->bytes() : workspace_;
+    vector_.max_pool_forward(shape_, x_.load(), y_.floats(), reinterpret_cast<uint8_t*>(chosen));
+  }
+
+ private:
+  const VectorKernels& vector_;
+  MaxPoolShape shape_;
+  BlockedImage x_;
+  Slot y_;
+  std::optional<Slot> saved_;
+  std::byte* workspace_ = nullptr;
+};
+
+class MaxPoolBackward final : public Kernel {
+ public:
+  explicit MaxPoolBackward(const KernelRequest& r)
+      : vector_(r.engine.vector), shape_(max_pool_shape(r, r.output(0).shape, r.input(0).shape)), dy_(r, r.op.inputs[0]),
+        saved_(r, r.op.inputs[1]), dx_(r, r.op.outputs[0]) {}
+  void bind(const Addresses& a) override {
+    for (Slot* s : {&dy_, &saved_, &dx_}) s->bind(a);
+  }
+  void run() override {
+    vector_.max_pool_backward(shape_, dy_.floats(), reinterpret_cast<const uint8_t*>(saved_.bytes()), dx_.floats());
+  }
+
+ private:
+  const VectorKernels& vector_;
+  MaxPoolShape shape_;
+  Slot dy_, saved_, dx_;
+};
+
 }  // namespace
 
 std::unique_ptr<Kernel> pooling(const KernelRequest& r) {
   const Tensor &x = r.input(0), &y = r.output(0);
   const bool max = r.op.kind == OpKind::max_pool;
+  if (max && fits_own_kernel(r)) return std::make_unique<MaxPool>(r);
   const auto pd = onednn::pool_forward(r.engine.engine, pool_shape(r, x.shape, y.shape, max));
   auto kernel = std::make_unique<PrimitiveKernel>(r);
   kernel->reads(DNNL_ARG_SRC, x.id, r.layouts.stored(x.id), pd.src_desc());
@@ -41,6 +102,7 @@ std::unique_ptr<Kernel> pooling(const KernelRequest& r) {
 std::unique_ptr<Kernel> pooling_backward(const KernelRequest& r) {
   const Tensor &dy = r.input(0), &dx = r.output(0);
   const bool max = r.op.kind == OpKind::max_pool_backward;
+  if (max && fits_own_kernel(r)) return std::make_unique<MaxPoolBackward>(r);
   const auto shape = pool_shape(r, dx.shape, dy.shape, max);
   const auto forward = onednn::pool_forward(r.engine.engine, shape);
   const auto pd = onednn::pool_backward(r.engine.engine, shape, forward);

@@ -37,6 +37,12 @@ struct NormBackward {
   int threads = 1;
 };
 
+// One image is one block of channels of one sample.
+struct MaxPoolShape {
+  int64_t images, height, width, rows, columns;  // rows, columns: of the result
+  int64_t kernel, stride, padding;               // kernel^2 <= 256: the chosen place is kept in a byte
+};
+
 struct SgdStep {
   float* parameter;
   const float* gradient;
@@ -55,6 +61,9 @@ struct VectorKernels {
   // dx = (dy + dy2) where y > 0; dy2 may be nullptr
   void (*relu_backward)(const float* dy, const float* dy2, const float* y, float* dx, int64_t count);
   void (*add)(const float* a, const float* b, float* y, int64_t count, bool relu);
+  // chosen: one byte an element of the result, the place in its window that holds the largest value
+  void (*max_pool_forward)(const MaxPoolShape&, const float* x, float* y, uint8_t* chosen);
+  void (*max_pool_backward)(const MaxPoolShape&, const float* dy, const uint8_t* chosen, float* dx);
   void (*sgd)(const SgdStep&);
   void (*column_sums)(const float* matrix, float* sums, int64_t rows, int64_t columns);
 };
