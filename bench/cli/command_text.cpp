@@ -20,7 +20,7 @@ std::string shell_quoted(const std::string& word) {
 
 std::string command_text(const std::string& command, const std::vector<std::string>& arguments) {
   std::string text = "gpusizer " + command;
-  for (const std::string& word : arguments) text += " " + shell_quoted(word);
+  for (const std::string& word : arguments) text.append(1, ' ').append(shell_quoted(word));
   return text;
 }
 
