@@ -35,6 +35,17 @@ bool is_read(std::string_view text) {
   }
 }
 
+// Without the white space between tokens: the same reports in fewer bytes, so that every byte can be tried.
+std::string compact(const std::string& text) {
+  std::string dense;
+  bool in_string = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '"' && (at == 0 || text[at - 1] != '\\')) in_string = !in_string;
+    if (in_string || (text[at] != ' ' && text[at] != '\n')) dense += text[at];
+  }
+  return dense;
+}
+
 TEST(Corpus, EveryReleasedVersionIsRead) {
   ASSERT_FALSE(corpus().empty());
   for (const fs::path& path : corpus()) {
@@ -46,25 +57,25 @@ TEST(Corpus, EveryReleasedVersionIsRead) {
 
 TEST(Corpus, CutOffAtAnyByteItIsRefused) {
   for (const fs::path& path : corpus()) {
-    const std::string text = read_whole_file(path, 1u << 24);
-    const std::size_t end = text.find_last_not_of("\n ") + 1;
-    for (std::size_t bytes = 0; bytes < end; ++bytes)
+    const std::string text = compact(read_whole_file(path, 1u << 24));
+    ASSERT_TRUE(is_read(text)) << path;
+    for (std::size_t bytes = 0; bytes < text.size(); ++bytes)
       ASSERT_FALSE(is_read(std::string_view(text).substr(0, bytes))) << path << " cut at " << bytes;
   }
 }
 
-// Whatever a byte is changed into, the report is read or refused. (Every seventh byte: 7 and 15 have no common factor.)
+// Whatever a byte is changed into, the report is read or refused. (Every 31st byte: 31 and 15 have no common factor.)
 TEST(Corpus, AnyByteChangedItIsReadOrRefused) {
   for (const fs::path& path : corpus()) {
     std::string text = read_whole_file(path, 1u << 24);
     std::size_t refused = 0;
-    for (std::size_t at = 0; at < text.size(); at += 7) {
+    for (std::size_t at = 0; at < text.size(); at += 31) {
       const char kept = text[at];
       text[at] = "\"{}[],:0-9e.\x80 n"[at % 15];
       if (!is_read(text)) ++refused;
       text[at] = kept;
     }
-    EXPECT_GT(refused, text.size() / 28);
+    EXPECT_GT(refused, text.size() / 124);
   }
 }
 
