@@ -22,7 +22,7 @@ struct Operand {
 // c = a b (+ bias), each seen as the description says.
 std::unique_ptr<PrimitiveKernel> product(const KernelRequest& r, const Operand& a, const Operand& b, const Operand& c,
                                          std::optional<TensorId> bias = {}) {
-  const Desc row = bias ? matrix(1, c.view.dims()[1]) : Desc{};
+  const Desc row = bias ? matrix(1, r.program.tensor(*bias).shape[0]) : Desc{};
   const auto pd = onednn::matmul(r.engine.engine, a.view, b.view, row, c.view);
   auto kernel = std::make_unique<PrimitiveKernel>(r);
   kernel->reads(DNNL_ARG_SRC, a.id, a.view, a.view);
