@@ -30,6 +30,7 @@ constexpr Setting kSettings[] = {
     {"loader-threads", Kind::whole, "N", "threads that prepare samples [by the data]", [](CaseConfig& c, const Value& v) { c.loader_threads = whole(v); }},
     {"batch", Kind::whole, "N", "samples in a step [16 for images of 128 pixels and more, else 128]", [](CaseConfig& c, const Value& v) { c.batch = whole(v); }},
     {"tail", Kind::word, "keep|drop", "the smaller last batch of an epoch: a program of its own, or left out [keep]", [](CaseConfig& c, const Value& v) { c.tail = word(v); }},
+    {"augment", Kind::on_off, "on|off", "random shifts, crops and mirror images in training [on]", [](CaseConfig& c, const Value& v) { c.augment = flag(v); }},
     {"precision", Kind::word, "P", "number format of the arithmetic: fp32", [](CaseConfig& c, const Value& v) { c.precision = word(v); }},
     {"seed", Kind::whole, "N", "of weights, sample order, augmentation and dropout [1]", [](CaseConfig& c, const Value& v) { c.seed = static_cast<std::uint64_t>(whole(v)); }},
     {"epochs", Kind::number, "E", "train for E passes over the data", [](CaseConfig& c, const Value& v) { c.epochs = number(v); }},

@@ -156,6 +156,10 @@ record::Case skipped_case(const CaseConfig& config, const std::string& id, const
   record.config = requested_config(config);
   set_status(record, CaseStatus::skipped, reason);
   record.throughput.null_reason = reason;
+  auto& phases = record.phases;
+  phases.input_seconds = phases.forward_seconds = phases.backward_seconds = phases.update_seconds =
+      Maybe<double>::missing("no step was profiled");
+  phases.profiled_steps = Maybe<std::int64_t>::missing("no step was profiled");
   return record;
 }
 

@@ -8,7 +8,12 @@ namespace {
 // A handler has no other way to speak to the program; written by the handler, read by the run.
 volatile std::sig_atomic_t stop_signal = 0;
 
-void remember(int signal) { stop_signal = signal; }
+// The next signal of either kind meets the default action: the program dies.
+void remember(int signal) {
+  stop_signal = signal;
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+}
 
 }  // namespace
 
@@ -17,7 +22,6 @@ StopSignals::StopSignals() {
   struct sigaction action {};
   action.sa_handler = remember;
   action.sa_flags = SA_RESTART;
-  action.sa_flags |= static_cast<int>(SA_RESETHAND);  // the second signal meets the default action: the program dies
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, &old_interrupt_);
   sigaction(SIGTERM, &action, &old_terminate_);

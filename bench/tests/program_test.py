@@ -264,6 +264,15 @@ class Interruptions(Program):
             self.assertEqual([case["status"] for case in report["cases"]], ["ok", "interrupted", "skipped"])
             self.assertEqual(call("report", str(self.out))[0], 0)
 
+    def test_a_second_signal_of_either_kind_ends_the_program_at_once(self):
+        process = start("run", "--model", "resnet18", "--batch", "64", "--steps", "100000", "--out", str(self.out))
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        self.assertIn(process.returncode, (-signal.SIGTERM, -signal.SIGINT))
+
     def test_a_full_disk_loses_nothing(self):
         self.out.write_text("the report of yesterday")
         code, out, err = self.run_tiny("--max-steps", "5", "--quiet",
