@@ -56,14 +56,14 @@ std::string default_out() {
 }
 
 // Nothing is lost silently: what did not reach its file goes to standard output.
-int conclude(const RunOutcome& outcome, const std::filesystem::path& out, bool json) {
+int conclude(const RunOutcome& outcome, const std::filesystem::path& out, bool json, bool shown) {
   if (json || outcome.write_problem) std::cout << record::to_json(outcome.report);
   if (outcome.write_problem)
     throw Error(outcome.write_problem->fault(),
                 fmt::format("the report could not be written to {}, so it was printed instead: {}", out.string(),
                             outcome.write_problem->problem()), "--out", "save the output, or make room and run again");
   if (!json) {
-    for (const record::Case& record : outcome.report.cases)
+    for (const record::Case& record : shown ? std::vector<record::Case>{} : outcome.report.cases)
       std::cout << render::printable(record.id) << "  " << render::printable(summary_of(record)) << "\n";
     std::cout << "report: " << render::printable(out.string()) << "\n";
   }
@@ -87,7 +87,9 @@ int run_command(const Arguments& arguments) {
   const StopSignals signals;
   request.stop = [&] { return signals.received(); };
   const RunOutcome outcome = run_cases(request);
-  return conclude(outcome, request.out, options.has("json"));
+  // A person who watched the progress on this terminal has seen each case's line already.
+  const bool shown = !options.has("quiet") && stderr_is_terminal() && stdout_is_terminal();
+  return conclude(outcome, request.out, options.has("json"), shown);
 }
 
 }  // namespace gpusizer::cli
