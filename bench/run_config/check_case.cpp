@@ -15,6 +15,7 @@ constexpr std::int64_t kLargestBatch = 16'777'216;  // keeps every byte count fa
 constexpr std::int64_t kLargestImage = 4096;
 constexpr std::int64_t kLargestWidth = 1'000'000;   // classes and channels
 constexpr std::int64_t kMostThreads = 1024;
+constexpr double kEpochsWorthAugmenting = 10;
 
 [[noreturn]] void refuse(const std::string& what, const char* flag, const std::string& hint) {
   throw Error(Fault::usage, what, flag, hint);
@@ -101,6 +102,7 @@ void fill(CaseConfig& c) {
   const bool endless = !c.epochs && !c.steps && !c.max_seconds && !c.max_steps;
   if (c.target_accuracy && endless) c.epochs = 100;
   if (!c.batch) c.batch = customary_batch(c);
+  if (!c.augment) c.augment = c.epochs.value_or(0) >= kEpochsWorthAugmenting;
   if (c.schedule.empty()) c.schedule = c.epochs || c.steps ? "cosine" : "constant";
   if (!c.momentum) c.momentum = 0.9;
   if (!c.weight_decay) c.weight_decay = 5e-4;

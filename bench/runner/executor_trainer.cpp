@@ -9,7 +9,7 @@ namespace {
 
 LoaderOptions training_order(const PreparedCase& p) {
   return {.batch = *p.config.batch, .threads = p.loader_threads, .shuffle = true, .seed = p.config.seed,
-          .drop_last = p.epoch.tail_samples == 0, .augment = p.config.augment, .endless = true};
+          .drop_last = p.epoch.tail_samples == 0, .augment = *p.config.augment, .endless = true};
 }
 
 LoaderOptions evaluation_order(const PreparedCase& p) {

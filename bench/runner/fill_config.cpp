@@ -18,7 +18,7 @@ record::StringMap model_words(const ModelOptions& options) {
 record::StringMap data_words(const PreparedCase& p) {
   const SourceFacts& facts = p.train_data->facts();
   record::StringMap words{{"image", facts.shape.text()}, {"classes", std::to_string(facts.classes)},
-                          {"tail", p.config.tail}, {"augment", p.config.augment ? "on" : "off"}};
+                          {"tail", p.config.tail}, {"augment", *p.config.augment ? "on" : "off"}};
   if (!facts.location.empty()) words["path"] = facts.location;
   if (!facts.preparation.empty()) words["preparation"] = facts.preparation;
   return words;

@@ -124,6 +124,20 @@ TEST(CheckCase, EachRefusalNamesItsFlag) {
   EXPECT_NE(refused_flags({{"model", "resnet8"}, {"steps", "9"}, {"epochs", "1"}}).find("exclude"), std::string::npos);
 }
 
+TEST(CheckCase, WhatIsLeftOpenFollowsFromTheRest) {
+  const auto completed = [](Overrides overrides) { return make_run_config("", overrides).cases[0]; };
+  const auto timed = completed(flags({{"model", "resnet50"}}));
+  EXPECT_EQ(timed.schedule, "constant");
+  EXPECT_FALSE(*timed.eval);
+  EXPECT_EQ(*timed.batch, 16);
+  const auto trained = completed(flags({{"model", "resnet8"}, {"data", "fashion-mnist"}, {"epochs", "3"}}));
+  EXPECT_EQ(trained.schedule, "cosine");
+  EXPECT_TRUE(*trained.eval);
+  EXPECT_FALSE(*trained.augment);
+  EXPECT_TRUE(*completed(flags({{"model", "resnet8"}, {"epochs", "10"}})).augment);
+  EXPECT_EQ(*completed(flags({{"model", "resnet8"}, {"target-accuracy", "0.9"}})).epochs, 100);
+}
+
 TEST(CheckCase, ModelsAreNeededAndKnown) {
   EXPECT_NE(refused_flags({}).find("--model"), std::string::npos);
   EXPECT_NE(refused_flags({{"model", "resnet51"}}).find("resnet50"), std::string::npos);
