@@ -107,7 +107,7 @@ void fill(CaseConfig& c) {
   if (!c.momentum) c.momentum = 0.9;
   if (!c.weight_decay) c.weight_decay = 5e-4;
   if (!c.lr) c.lr = std::min(0.1, 0.1 * static_cast<double>(*c.batch) / 256);
-  if (!c.eval) c.eval = c.data != "synthetic" && (c.epochs || c.target_accuracy);
+  if (!c.eval) c.eval = c.target_accuracy || (c.epochs && c.data != "synthetic");
 }
 
 }  // namespace
