@@ -21,7 +21,7 @@ if (($# > 0)); then
 fi
 
 build() {
-  cmake --preset release -B build/demo -DGPUSIZER_TESTS=OFF >build/demo.configure.log 2>&1 || {
+  cmake --preset release -B build/demo -DGPUSIZER_TESTS=OFF -DCMAKE_UNITY_BUILD=ON >build/demo.configure.log 2>&1 || {
     cat build/demo.configure.log >&2
     return 1
   }

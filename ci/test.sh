@@ -74,7 +74,7 @@ targets() {
   done
 }
 
-configure() { cmake --preset "$1" -DGPUSIZER_TESTS=ON; }
+configure() { cmake --preset "$1" -DGPUSIZER_TESTS=ON -DCMAKE_UNITY_BUILD=ON; }
 
 # Keeps going after an error: one room that does not compile hides no other's tests.
 build() {

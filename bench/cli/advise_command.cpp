@@ -18,13 +18,13 @@
 namespace gpusizer::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kAdviseExamples =
     "  gpusizer advise demo.json --dataset-samples 60000 --epochs 20 --as c7i.xlarge\n"
     "  gpusizer advise r1.json r2.json --dataset-samples 1281167 --epochs 90 --deadline 24h --budget 500usd\n"
     "  gpusizer advise r.json --dataset-samples 60000 --epochs 5 --price c7i.xlarge=0.15 --format markdown --out a.md\n";
 
 Options advise_options() {
-  Options options("advise", "REPORT... --dataset-samples N --epochs E [flags]", kExamples);
+  Options options("advise", "REPORT... --dataset-samples N --epochs E [flags]", kAdviseExamples);
   options.flag("dataset-samples", "N", "training samples in an epoch");
   options.flag("epochs", "E", "epochs to train");
   options.flag("deadline", "TIME", "must be done within, as 90m, 24h or 2d");

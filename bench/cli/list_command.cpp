@@ -25,7 +25,7 @@ struct Subject {
 constexpr Subject kSubjects[] = {{"models", list_models}, {"data", list_data}, {"devices", list_devices},
                                  {"suites", list_suites}, {"instances", list_instances}};
 
-constexpr const char* kExamples =
+constexpr const char* kListExamples =
     "  gpusizer list                               everything but programs\n"
     "  gpusizer list models --json\n"
     "  gpusizer list program resnet50 --json       parameters, FLOPs and memory, counted exactly\n"
@@ -57,7 +57,7 @@ int print_all(bool json) {
 }
 
 Options list_options() {
-  Options options("list", "[models|data|devices|suites|instances|program MODEL]", kExamples);
+  Options options("list", "[models|data|devices|suites|instances|program MODEL]", kListExamples);
   options.toggle("json", "as JSON");
   for (const Setting& setting : settings())
     for (const char* name : {"batch", "image-size", "classes", "channels", "stem"})

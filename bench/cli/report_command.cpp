@@ -13,7 +13,7 @@
 namespace gpusizer::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kReportExamples =
     "  gpusizer report demo.json\n"
     "  gpusizer report monday.json tuesday.json --format markdown --out both.md\n";
 
@@ -34,7 +34,7 @@ std::vector<render::NamedReport> reports_of(const Options& options) {
 }  // namespace
 
 int report_command(const Arguments& arguments) {
-  Options options("report", "REPORT... [flags]", kExamples);
+  Options options("report", "REPORT... [flags]", kReportExamples);
   options.flag("format", known_formats(), "of the text [terminal]");
   options.flag("out", "FILE", "write it there instead of to standard output");
   options.positional("word", -1);

@@ -21,7 +21,7 @@
 namespace gpusizer::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kRunExamples =
     "  gpusizer run --suite demo --out demo.json\n"
     "  gpusizer run --model resnet8 --data fashion-mnist --epochs 3 --out r.json\n"
     "  gpusizer run --model resnet50 --batch 16 --max-seconds 60 --out r.json      time it on made-up images\n"
@@ -30,7 +30,7 @@ constexpr const char* kExamples =
     "  gpusizer run --suite my.json --as c7i.xlarge                                this machine is a c7i.xlarge\n";
 
 Options run_options() {
-  Options options("run", "[--suite NAME|FILE] [--model NAME] [flags]", kExamples);
+  Options options("run", "[--suite NAME|FILE] [--model NAME] [flags]", kRunExamples);
   options.flag("suite", "NAME|FILE", "the cases of a suite; other flags then change each of them");
   for (const Setting& setting : settings())
     options.flag(std::string(setting.name), std::string(setting.placeholder), std::string(setting.help));

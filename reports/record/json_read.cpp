@@ -13,7 +13,6 @@
 namespace gpusizer::record {
 namespace {
 
-constexpr const char* reasons_key = "null_reasons";
 
 // Where in the file we are: a chain on the stack, turned into text only when something is wrong.
 struct Place {

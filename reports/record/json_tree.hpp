@@ -9,6 +9,9 @@
 
 namespace gpusizer::record {
 
+// The member of an object that says why its missing numbers are missing.
+inline constexpr const char* reasons_key = "null_reasons";
+
 using Tree = nlohmann::ordered_json;
 
 inline constexpr std::size_t largest_text_bytes = 256u << 20u;

@@ -11,7 +11,6 @@
 namespace gpusizer::record {
 namespace {
 
-constexpr const char* reasons_key = "null_reasons";
 
 template <class T>
 Tree tree_of(const T& value);

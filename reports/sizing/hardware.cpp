@@ -13,17 +13,15 @@
 namespace gpusizer::sizing {
 namespace {
 
-bool same(std::string_view a, std::string_view b) { return cloud::lower_case(a) == cloud::lower_case(b); }
-
 bool is_own_name(const std::string& name, std::span<const PriceOverride> own_names) {
   return std::any_of(own_names.begin(), own_names.end(), [&](const PriceOverride& price) {
-    return same(cloud::parse_instance_name(price.name).name, name);
+    return cloud::same_name(cloud::parse_instance_name(price.name).name, name);
   });
 }
 
 void check_against_detected(const ReportInput& input, const StatedInstance& stated) {
   const auto& detected = input.report.environment.instance;
-  if (!detected || same(detected->type, stated.name)) return;
+  if (!detected || cloud::same_name(detected->type, stated.name)) return;
   throw Error(
       Fault::usage,
       fmt::format("{} was measured on {} {}, not on {}", input.name, detected->cloud, detected->type, stated.name),

@@ -15,10 +15,8 @@ namespace {
 
 constexpr int old_price_days = 30;
 
-bool same(std::string_view a, std::string_view b) { return cloud::lower_case(a) == cloud::lower_case(b); }
-
 bool is_of(const Hardware& hardware, const cloud::Instance& row) {
-  return !hardware.instance.empty() && same(hardware.cloud, row.cloud) && same(hardware.instance, row.name);
+  return !hardware.instance.empty() && cloud::same_name(hardware.cloud, row.cloud) && cloud::same_name(hardware.instance, row.name);
 }
 
 bool has_same_gpus(const Hardware& hardware, const cloud::Instance& row) {

@@ -12,8 +12,6 @@
 namespace gpusizer::sizing {
 namespace {
 
-bool same(std::string_view a, std::string_view b) { return cloud::lower_case(a) == cloud::lower_case(b); }
-
 void add_unknown_instances(cloud::Catalog& catalog, std::span<const Evidence> evidence) {
   for (const Evidence& one : evidence) {
     const Hardware& hardware = one.hardware;
@@ -33,8 +31,8 @@ void apply(cloud::Catalog& catalog, const PriceOverride& price, const std::strin
   const cloud::InstanceName name = cloud::parse_instance_name(price.name);
   bool used = false;
   for (cloud::Instance& row : catalog.instances) {
-    if (!same(row.name, name.name) || (!name.cloud.empty() && !same(row.cloud, name.cloud)) ||
-        (!name.region.empty() && !same(row.region, name.region)))
+    if (!cloud::same_name(row.name, name.name) || (!name.cloud.empty() && !cloud::same_name(row.cloud, name.cloud)) ||
+        (!name.region.empty() && !cloud::same_name(row.region, name.region)))
       continue;
     row.on_demand = cloud::Price{price.usd_per_hour, today, "", "--price", "your price", ""};
     row.spot.reset();

@@ -21,7 +21,7 @@ void sum_in_backward(Rewriter& r, int32_t index) {
   r.replace(index, std::move(op));
 }
 
-bool fuse(Rewriter& r, int32_t relu) {
+bool fuse_into_add(Rewriter& r, int32_t relu) {
   const int32_t add = r.writer(r.operation(relu).inputs[0]);
   if (add < 0 || r.operation(add).kind != OpKind::add) return false;
   Operation fused = r.operation(add);
@@ -37,6 +37,6 @@ bool fuse(Rewriter& r, int32_t relu) {
 
 }  // namespace
 
-int add_relu(Program& program) { return rewrite_each(program, OpKind::relu, fuse); }
+int add_relu(Program& program) { return rewrite_each(program, OpKind::relu, fuse_into_add); }
 
 }  // namespace gpusizer::fusion

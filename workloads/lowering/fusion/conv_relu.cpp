@@ -8,7 +8,7 @@ namespace gpusizer::fusion {
 
 namespace {
 
-bool fuse(Rewriter& r, int32_t relu) {
+bool fuse_into_conv(Rewriter& r, int32_t relu) {
   const int32_t conv = r.writer(r.operation(relu).inputs[0]);
   if (conv < 0 || r.operation(conv).kind != OpKind::conv2d) return false;
   Operation fused = r.operation(conv);
@@ -24,6 +24,6 @@ bool fuse(Rewriter& r, int32_t relu) {
 
 }  // namespace
 
-int conv_relu(Program& program) { return rewrite_each(program, OpKind::relu, fuse); }
+int conv_relu(Program& program) { return rewrite_each(program, OpKind::relu, fuse_into_conv); }
 
 }  // namespace gpusizer::fusion
