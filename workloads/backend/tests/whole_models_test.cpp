@@ -41,6 +41,9 @@ class WholeModels : public testing::TestWithParam<std::tuple<std::string, ModelC
 
 TEST_P(WholeModels, TrainAsTheReferenceDoes) {
   const auto& [name, one] = GetParam();
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  if (one.model == "resnet18" || one.model == "resnet50") GTEST_SKIP() << "takes minutes under a sanitizer";
+#endif
   const auto backend = make_backend(name), reference = make_backend("reference");
   if (backend->probe().devices.empty()) GTEST_SKIP() << backend->probe().reason;
   const Program forward = build_model(find_model(one.model), one.options, one.batch, Mode::train);
