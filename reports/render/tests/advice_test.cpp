@@ -5,23 +5,19 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "reports/record/atomic_file.hpp"
 #include "reports/render/advice_words.hpp"
+#include "reports/render/tests/expect_golden.hpp"
 #include "reports/render/text.hpp"
 #include "reports/sizing/tests/example_reports.hpp"
 
 namespace gpusizer::render {
 namespace {
 
-namespace fs = std::filesystem;
-
 // Eight A100 and a T4 on one workload, a CPU run on another, one case that must not be used.
-sizing::Advice example(bool limits, bool spot) {
+sizing::Advice example_advice(bool limits, bool spot) {
   std::vector<sizing::ReportInput> reports = {
       sizing::example_report({sizing::example_gpu_case("NVIDIA A100-SXM4-40GB", 8, 20000, 200)}),
       sizing::example_report({sizing::example_gpu_case("Tesla T4", 1, 500, 5)}),
@@ -38,31 +34,23 @@ sizing::Advice example(bool limits, bool spot) {
   return sizing::advise(reports, sizing::example_catalog(), goal);
 }
 
-// To renew the files after a wanted change: GPUSIZER_RENEW_GOLDEN=1 gpusizer_render_tests
-// --gtest_filter='AdviceText.Golden*'
-void expect_golden(const std::string& text, const std::string& name) {
-  const fs::path path = fs::path(__FILE__).parent_path() / "golden" / name;
-  if (std::getenv("GPUSIZER_RENEW_GOLDEN")) record::write_file_atomically(path, text);
-  EXPECT_EQ(text, record::read_whole_file(path, 1u << 20)) << name;
-}
-
 TEST(AdviceText, GoldenFiles) {
-  expect_golden(advice_terminal(example(false, false), {100, false}), "advice_terminal.txt");
-  expect_golden(advice_terminal(example(true, true), {100, false}), "advice_terminal_limits.txt");
-  expect_golden(advice_markdown(example(true, false)), "advice_markdown.txt");
-  expect_golden(advice_json(example(true, false)), "advice_json.txt");
+  expect_golden(advice_terminal(example_advice(false, false), {100, false}), "advice_terminal.txt");
+  expect_golden(advice_terminal(example_advice(true, true), {100, false}), "advice_terminal_limits.txt");
+  expect_golden(advice_markdown(example_advice(true, false)), "advice_markdown.txt");
+  expect_golden(advice_json(example_advice(true, false)), "advice_json.txt");
 }
 
 TEST(AdviceText, TablesFitAHundredColumns) {
   for (const bool limits : {false, true}) {
-    const std::string text = advice_terminal(example(limits, true), {100, false});
+    const std::string text = advice_terminal(example_advice(limits, true), {100, false});
     std::istringstream lines(text.substr(0, text.rfind("\n\n")));  // without the closing sentences
     for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 100u) << line;
   }
 }
 
 TEST(AdviceText, EndsWithTheDatedCostOfAnEpoch) {
-  const std::string text = advice_terminal(example(false, false), {100, false});
+  const std::string text = advice_terminal(example_advice(false, false), {100, false});
   EXPECT_TRUE(text.ends_with(
       "cheapest: c7i.xlarge us-east-1, $0.0635 per epoch (on-demand $0.1785/h, AWS, as of 2026-07-20)\n"));
 }
@@ -78,7 +66,7 @@ TEST(AdviceText, SaysWhenThereIsNoAnswer) {
 }
 
 TEST(AdviceText, NoPriceIsNeverZeroDollars) {
-  const sizing::Advice advice = example(true, false);
+  const sizing::Advice advice = example_advice(true, false);
   for (const std::string& text : {advice_terminal(advice, {}), advice_markdown(advice), advice_json(advice)}) {
     EXPECT_EQ(text.find("$0 "), std::string::npos);
     EXPECT_NE(text.find("only a spot price is known"), std::string::npos);
@@ -90,7 +78,7 @@ TEST(AdviceText, NoPriceIsNeverZeroDollars) {
 }
 
 TEST(AdviceText, JsonHoldsTheFiguresInFull) {
-  const nlohmann::json json = nlohmann::json::parse(advice_json(example(true, false)));
+  const nlohmann::json json = nlohmann::json::parse(advice_json(example_advice(true, false)));
   const nlohmann::json& offer = json["workloads"][0]["offers"][0];
   EXPECT_EQ(json["schema"], "gpusizer.advice/1");
   EXPECT_DOUBLE_EQ(offer["epoch_usd"]["value"], 1'281'167.0 / 500 * 0.526 / 3600);
@@ -99,7 +87,7 @@ TEST(AdviceText, JsonHoldsTheFiguresInFull) {
 }
 
 TEST(AdviceText, UntrustedTextCannotSteerTheTerminalOrTheMarkup) {
-  sizing::Advice advice = example(false, false);
+  sizing::Advice advice = example_advice(false, false);
   const std::string evil = "\x1b[2J|<script>\n# x";
   advice.set_aside[0].reason = evil;
   advice.workloads[0].workload.model = evil;

@@ -4,39 +4,29 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <sstream>
 
 #include "gpusizer/error.hpp"
-#include "reports/record/atomic_file.hpp"
 #include "reports/record/tests/example_report.hpp"
 #include "reports/render/markdown.hpp"
 #include "reports/render/terminal.hpp"
+#include "reports/render/tests/expect_golden.hpp"
 #include "reports/render/text.hpp"
 
 namespace gpusizer::render {
 namespace {
 
-namespace fs = std::filesystem;
-
-NamedReport example() { return {"r.json", record::example_report()}; }
+NamedReport named_example() { return {"r.json", record::example_report()}; }
 
 std::string rendered(const Format& format, const NamedReport& report, const Look& look = {}) {
   return format.render(std::span(&report, 1), look);
 }
 
-// To renew the files after a wanted change: GPUSIZER_RENEW_GOLDEN=1 gpusizer_render_tests --gtest_filter='*Golden*'
-void expect_golden(const std::string& text, const std::string& name) {
-  const fs::path path = fs::path(__FILE__).parent_path() / "golden" / name;
-  if (std::getenv("GPUSIZER_RENEW_GOLDEN")) record::write_file_atomically(path, text);
-  EXPECT_EQ(text, record::read_whole_file(path, 1u << 20)) << name;
-}
-
 TEST(Formats, GoldenFiles) {
-  for (const Format& format : formats()) expect_golden(rendered(format, example()), std::string(format.name) + ".txt");
-  expect_golden(rendered(format_named("terminal"), example(), {80, false}), "terminal_80.txt");
-  expect_golden(rendered(format_named("terminal"), example(), {120, true}), "terminal_120_colour.txt");
+  for (const Format& format : formats())
+    expect_golden(rendered(format, named_example()), std::string(format.name) + ".txt");
+  expect_golden(rendered(format_named("terminal"), named_example(), {80, false}), "terminal_80.txt");
+  expect_golden(rendered(format_named("terminal"), named_example(), {120, true}), "terminal_120_colour.txt");
 }
 
 TEST(Formats, AnUnknownNameListsTheKnownOnes) {
@@ -50,11 +40,11 @@ TEST(Formats, AnUnknownNameListsTheKnownOnes) {
 }
 
 TEST(Formats, SameReportSameBytes) {
-  for (const Format& format : formats()) EXPECT_EQ(rendered(format, example()), rendered(format, example()));
+  for (const Format& format : formats()) EXPECT_EQ(rendered(format, named_example()), rendered(format, named_example()));
 }
 
 TEST(Formats, EveryCaseStatusReasonFlagAndSourceIsShown) {
-  NamedReport named = example();
+  NamedReport named = named_example();
   named.report.cases[2].throughput.provenance = record::Provenance::predicted;
   for (const Format& format : formats()) {
     const std::string text = rendered(format, named);
@@ -66,7 +56,7 @@ TEST(Formats, EveryCaseStatusReasonFlagAndSourceIsShown) {
 }
 
 TEST(Formats, AMissingThroughputIsNeverZero) {
-  NamedReport named = example();
+  NamedReport named = named_example();
   named.report.cases.resize(1);
   named.report.cases[0].throughput = {{}, {}, {}, "no steady state was reached", "images/s", {}, {}, {}};
   for (const Format& format : formats()) {
@@ -78,7 +68,7 @@ TEST(Formats, AMissingThroughputIsNeverZero) {
 
 TEST(Formats, UntrustedTextIsHarmlessEverywhere) {
   const std::string evil = "\x1b[2J<script>|`*@x\n# [a](http://b)";
-  NamedReport named = example();
+  NamedReport named = named_example();
   named.name = evil;
   record::Report& report = named.report;
   report.command_line = report.environment.host_name = report.environment.cpu_model = report.tool.git_commit = evil;
@@ -107,7 +97,7 @@ TEST(Formats, UntrustedTextIsHarmlessEverywhere) {
 
 TEST(Terminal, NoLineIsWiderThanTheTerminal) {
   for (const std::size_t width : {60u, 80u, 100u, 132u, 200u}) {
-    std::istringstream stream(rendered(format_named("terminal"), example(), {width, false}));
+    std::istringstream stream(rendered(format_named("terminal"), named_example(), {width, false}));
     for (std::string line; std::getline(stream, line);) EXPECT_LE(display_width(line), width) << line;
   }
 }
@@ -137,7 +127,7 @@ TEST(ReportView, ThroughputInWords) {
 }
 
 TEST(ReportView, UnitsThatDifferStandInTheCells) {
-  NamedReport named = example();
+  NamedReport named = named_example();
   named.report.cases[2].throughput.scope = record::Scope::per_device;
   const std::string text = rendered(format_named("terminal"), named);
   EXPECT_NE(text.find("500.0 images/s ± 1.8 %"), std::string::npos);
@@ -145,7 +135,7 @@ TEST(ReportView, UnitsThatDifferStandInTheCells) {
 }
 
 TEST(ReportView, ManyDevicesAndPlannedMemory) {
-  NamedReport named = example();
+  NamedReport named = named_example();
   record::Case& run = named.report.cases[0];
   run.config.devices = 8;
   run.config.replicas = 4;

@@ -12,13 +12,13 @@
 namespace gpusizer::render {
 namespace {
 
-Table example() {
+Table example_table() {
   return {{{"model"}, {"images/s", Align::right}, {"commit", Align::left, 1}, {"note", Align::left, 0, 10}},
           {{"resnet50", "14.2", "abc123", "half width not reached"}, {"resnet8", "1250", "abc123", ""}}};
 }
 
 TEST(Table, AlignsWithoutTrailingSpaces) {
-  EXPECT_EQ(layout(example()),
+  EXPECT_EQ(layout(example_table()),
             "model     images/s  commit  note\n"
             "--------  --------  ------  ----------------------\n"
             "resnet50      14.2  abc123  half width not reached\n"
@@ -26,7 +26,7 @@ TEST(Table, AlignsWithoutTrailingSpaces) {
 }
 
 TEST(Table, WrapsBeforeItDrops) {
-  EXPECT_EQ(layout(example(), {38, false}),
+  EXPECT_EQ(layout(example_table(), {38, false}),
             "model     images/s  commit  note\n"
             "--------  --------  ------  ----------\n"
             "resnet50      14.2  abc123  half width\n"
@@ -36,7 +36,7 @@ TEST(Table, WrapsBeforeItDrops) {
 }
 
 TEST(Table, DropsColumnsByTheirOrderAndSaysSo) {
-  EXPECT_EQ(layout(example(), {34, false}),
+  EXPECT_EQ(layout(example_table(), {34, false}),
             "model     images/s  note\n"
             "--------  --------  --------------\n"
             "resnet50      14.2  half width not\n"
@@ -47,7 +47,7 @@ TEST(Table, DropsColumnsByTheirOrderAndSaysSo) {
 
 TEST(Table, NoLineIsWiderThanAsked) {
   for (std::size_t width = 20; width < 70; ++width) {
-    std::istringstream lines(layout(example(), {width, false}));
+    std::istringstream lines(layout(example_table(), {width, false}));
     for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), width) << line;
   }
 }

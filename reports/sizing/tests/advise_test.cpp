@@ -7,15 +7,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "gpusizer/error.hpp"
-#include "reports/sizing/tests/example_reports.hpp"
+#include "reports/sizing/tests/advise_on.hpp"
 
 namespace gpusizer::sizing {
 namespace {
-
-Advice advise_on(std::vector<ReportInput> reports, const Goal& goal = example_goal()) {
-  return advise(reports, example_catalog(), goal);
-}
 
 const Offer* offer_of(const WorkloadAdvice& advice, const std::string& name, const std::string& region = "",
                       const std::string& market = "on-demand") {
@@ -25,18 +20,6 @@ const Offer* offer_of(const WorkloadAdvice& advice, const std::string& name, con
       return &offer;
   return nullptr;
 }
-
-std::string refusal(std::vector<ReportInput> reports, const Goal& goal) {
-  try {
-    advise_on(std::move(reports), goal);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::usage);
-    return error.what();
-  }
-  return "";
-}
-
-ReportInput eight_gpus() { return example_report({example_gpu_case("NVIDIA A100-SXM4-40GB", 8, 20000, 200)}); }
 
 TEST(Advise, AGpuRunHoldsForEveryInstanceWithTheSameGpusAndNoOther) {
   const Advice advice = advise_on({eight_gpus()});
@@ -162,9 +145,9 @@ TEST(Advise, OwnPricesReplaceTheCataloguesAndMayNameOwnMachines) {
 TEST(Advise, UnknownNamesAreRefusedWithTheNearest) {
   Goal goal = example_goal();
   goal.prices = {{"c7i.xlrage", 0.1}};
-  EXPECT_NE(refusal({eight_gpus()}, goal).find("did you mean c7i.xlarge"), std::string::npos);
+  EXPECT_NE(advise_refusal({eight_gpus()}, goal).find("did you mean c7i.xlarge"), std::string::npos);
   const ReportInput input = example_report({example_case("resnet8", 64, 1000, 10)}, "c7i.xxlarge");
-  EXPECT_NE(refusal({input}, example_goal()).find("did you mean"), std::string::npos);
+  EXPECT_NE(advise_refusal({input}, example_goal()).find("did you mean"), std::string::npos);
 }
 
 TEST(Advise, OfSeveralVariantsTheFastestIsOfferedAndAllAreShown) {
@@ -218,7 +201,7 @@ TEST(Advise, GoalsOutOfRangeAreRefusedByFlag) {
   const auto with = [](auto change) {
     Goal goal = example_goal();
     change(goal);
-    return refusal({eight_gpus()}, goal);
+    return advise_refusal({eight_gpus()}, goal);
   };
   for (std::int64_t bad : {std::int64_t{0}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()}) {
     EXPECT_NE(with([&](Goal& goal) { goal.dataset_samples = bad; }).find("--dataset-samples"), std::string::npos);

@@ -6,31 +6,13 @@
 
 #include <limits>
 
-#include "gpusizer/error.hpp"
-#include "reports/sizing/advise.hpp"
-#include "reports/sizing/tests/example_reports.hpp"
+#include "reports/sizing/tests/advise_on.hpp"
 
 namespace gpusizer::sizing {
 namespace {
 
 using record::CaseStatus;
 using record::Provenance;
-
-Advice advise_on(std::vector<ReportInput> reports, const Goal& goal = example_goal()) {
-  return advise(reports, example_catalog(), goal);
-}
-
-std::string refusal(std::vector<ReportInput> reports, const Goal& goal) {
-  try {
-    advise_on(std::move(reports), goal);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::usage);
-    return error.what();
-  }
-  return "";
-}
-
-ReportInput eight_gpus() { return example_report({example_gpu_case("NVIDIA A100-SXM4-40GB", 8, 20000, 200)}); }
 
 TEST(Evidence, ACpuRunCountsOnlyForTheInstanceItIsStatedFor) {
   const record::Case one = example_case("resnet8", 64, 1000, 10);
@@ -55,7 +37,7 @@ TEST(Evidence, ADetectedInstanceNeedsNoStatement) {
   const Advice advice = advise_on({input});
   EXPECT_EQ(advice.workloads.at(0).offers.at(0).basis, Basis::detected);
   input.as_instance = "c7i.2xlarge";
-  EXPECT_NE(refusal({input}, example_goal()).find("was measured on aws c7i.xlarge"), std::string::npos);
+  EXPECT_NE(advise_refusal({input}, example_goal()).find("was measured on aws c7i.xlarge"), std::string::npos);
 }
 
 TEST(Evidence, AStatementThatLooksWrongIsAWarning) {

@@ -12,7 +12,7 @@ namespace gpusizer::sizing {
 namespace {
 
 template <class Parse>
-std::string refusal(Parse parse, std::string_view text) {
+std::string text_refusal(Parse parse, std::string_view text) {
   try {
     parse(text, "--flag");
   } catch (const Error& error) {
@@ -38,8 +38,8 @@ TEST(GoalText, Durations) {
 TEST(GoalText, RefusesOtherDurations) {
   for (const char* text : {"", "24", "h", "24x", "-1h", "0h", "1e3s", "infs", "nand", "1.2.3h", "24h!", "1h,2m",
                            "0x10s", "99999999999999999999d", "24 hours"})
-    EXPECT_NE(refusal(parse_duration_seconds, text), "") << text;
-  EXPECT_EQ(refusal(parse_duration_seconds, "soon"),
+    EXPECT_NE(text_refusal(parse_duration_seconds, text), "") << text;
+  EXPECT_EQ(text_refusal(parse_duration_seconds, "soon"),
             "\"soon\" is not a duration (--flag); write a number above 0 with its unit: 3600s, 90m, 24h, 2d or 1d12h");
 }
 
@@ -52,14 +52,14 @@ TEST(GoalText, Money) {
 TEST(GoalText, RefusesOtherMoney) {
   for (const char* text : {"", "0", "$0", "-5usd", "100eur", "$100usd", "1,000usd", "1e3", "inf", "nan", "usd", "$",
                            "1e400", "9999999999999999"})
-    EXPECT_NE(refusal(parse_money_usd, text), "") << text;
+    EXPECT_NE(text_refusal(parse_money_usd, text), "") << text;
 }
 
 TEST(GoalText, Counts) {
   EXPECT_EQ(parse_count("1281167", "--dataset-samples"), 1281167);
   for (const char* text :
        {"", "0", "-5", "1.5", "1e6", "ten", "99999999999999999999999", "1000000000000001", " 5", "+5"})
-    EXPECT_NE(refusal(parse_count, text), "") << text;
+    EXPECT_NE(text_refusal(parse_count, text), "") << text;
 }
 
 TEST(GoalText, PriceOverrides) {
@@ -68,11 +68,11 @@ TEST(GoalText, PriceOverrides) {
   EXPECT_DOUBLE_EQ(price.usd_per_hour, 0.2);
   EXPECT_DOUBLE_EQ(parse_price_override("box = $1.5", "--price").usd_per_hour, 1.5);
   for (const char* text : {"", "box", "=1", "box=", "box=0", "box=-1", "box=cheap", "box=nan"})
-    EXPECT_NE(refusal(parse_price_override, text), "") << text;
+    EXPECT_NE(text_refusal(parse_price_override, text), "") << text;
 }
 
 TEST(GoalText, ALongTextIsNotRepeatedWhole) {
-  EXPECT_LT(refusal(parse_money_usd, std::string(1'000'000, 'x')).size(), 300u);
+  EXPECT_LT(text_refusal(parse_money_usd, std::string(1'000'000, 'x')).size(), 300u);
 }
 
 }  // namespace

@@ -20,13 +20,13 @@ Bytes record(uint8_t label) {
   return bytes;
 }
 
-void write_small_set(const TempFolder& folder, const std::string& under = "") {
+void write_small_cifar(const TempFolder& folder, const std::string& under = "") {
   for (uint8_t part = 1; part <= 5; ++part)
     folder.write(under + "data_batch_" + std::to_string(part) + ".bin", record(part));
   folder.write(under + "test_batch.bin", record(9));
 }
 
-std::vector<float> read_image(const ImageSource& source, int64_t index, SampleContext context = {}) {
+std::vector<float> cifar_image(const ImageSource& source, int64_t index, SampleContext context = {}) {
   std::vector<float> image(static_cast<size_t>(source.shape().values()));
   int32_t label = -1;
   source.read(index, context, image.data(), label);
@@ -35,7 +35,7 @@ std::vector<float> read_image(const ImageSource& source, int64_t index, SampleCo
 
 TEST(CifarSource, ReadsPlanesAndLabels) {
   const TempFolder folder;
-  write_small_set(folder);
+  write_small_cifar(folder);
   const auto train = open_cifar10(folder.text(), {});
   EXPECT_EQ(train->size(), 5);
   EXPECT_EQ(train->shape(), (ImageShape{3, 32, 32}));
@@ -53,18 +53,18 @@ TEST(CifarSource, ReadsPlanesAndLabels) {
 
 TEST(CifarSource, FindsTheFolderOfTheArchive) {
   const TempFolder folder;
-  write_small_set(folder, "cifar-10-batches-bin/");
+  write_small_cifar(folder, "cifar-10-batches-bin/");
   EXPECT_EQ(open_cifar10(folder.text(), {})->size(), 5);
 }
 
 // The bright pixel of the top left corner shows where the image went: shifts of 4 at most, mirrored every second time.
 TEST(CifarSource, ShiftsAndMirrorsTrainingImages) {
   const TempFolder folder;
-  write_small_set(folder);
+  write_small_cifar(folder);
   const auto source = open_cifar10(folder.text(), {.wanted = {3, 48, 48}});
   int left = 0, right = 0;
   for (int64_t epoch = 0; epoch < 400; ++epoch) {
-    const std::vector<float> image = read_image(*source, 0, {1, epoch, true});
+    const std::vector<float> image = cifar_image(*source, 0, {1, epoch, true});
     const int64_t at = std::max_element(image.begin(), image.begin() + 48 * 48) - image.begin();
     const int64_t y = at / 48, x = at % 48;
     EXPECT_LE(std::abs(y - 8), 4);
@@ -78,20 +78,20 @@ TEST(CifarSource, ShiftsAndMirrorsTrainingImages) {
 // Mirroring and shifting move pixels and invent none: with black all around, the sum over the image stays.
 TEST(CifarSource, KeepsAllPixelsWhenThereIsRoom) {
   const TempFolder folder;
-  write_small_set(folder);
+  write_small_cifar(folder);
   const auto source = open_cifar10(folder.text(), {.wanted = {3, 40, 40}});
   const auto sum = [](const std::vector<float>& image) {
     double total = 0;
     for (const float value : image) total += value;
     return total;
   };
-  const double plain = sum(read_image(*source, 0));
-  for (int64_t epoch = 0; epoch < 50; ++epoch) EXPECT_NEAR(sum(read_image(*source, 0, {1, epoch, true})), plain, 1e-2);
+  const double plain = sum(cifar_image(*source, 0));
+  for (int64_t epoch = 0; epoch < 50; ++epoch) EXPECT_NEAR(sum(cifar_image(*source, 0, {1, epoch, true})), plain, 1e-2);
 }
 
 TEST(CifarSource, RefusesDamagedFiles) {
   const TempFolder folder;
-  write_small_set(folder);
+  write_small_cifar(folder);
   Bytes bytes = record(1);
   bytes.pop_back();
   folder.write("data_batch_3.bin", bytes);
@@ -111,7 +111,7 @@ TEST(CifarSource, RefusesDamagedFiles) {
 
 TEST(CifarSource, RefusesOneChannel) {
   const TempFolder folder;
-  write_small_set(folder);
+  write_small_cifar(folder);
   expect_says(caught([&] {
                 open_cifar10(folder.text(), {.wanted = {1, 32, 32}});
               }),

@@ -58,7 +58,7 @@ TEST(DataSources, TellFoldersByTheirFiles) {
   EXPECT_NE(digits->facts().preparation.find("1x1x1"), std::string::npos);
 }
 
-std::vector<float> read_image(const ImageSource& source, int64_t index, int32_t& label) {
+std::vector<float> made_image(const ImageSource& source, int64_t index, int32_t& label) {
   std::vector<float> image(static_cast<size_t>(source.shape().values()));
   source.read(index, {}, image.data(), label);
   return image;
@@ -74,8 +74,8 @@ TEST(Synthetic, IsOfAnyShapeAndRepeatable) {
   double sum = 0, squares = 0;
   for (int64_t i = 0; i < 100; ++i) {
     int32_t label = -1, same = -1;
-    const std::vector<float> image = read_image(*source, i, label);
-    EXPECT_EQ(image, read_image(*again, i, same));
+    const std::vector<float> image = made_image(*source, i, label);
+    EXPECT_EQ(image, made_image(*again, i, same));
     EXPECT_EQ(label, same);
     labels.insert(label);
     for (const float value : image) {
@@ -89,7 +89,7 @@ TEST(Synthetic, IsOfAnyShapeAndRepeatable) {
   DataOptions other = options;
   other.seed = 10;
   int32_t label = -1;
-  EXPECT_NE(read_image(*source, 0, label), read_image(*open_data_source("synthetic", other), 0, label));
+  EXPECT_NE(made_image(*source, 0, label), made_image(*open_data_source("synthetic", other), 0, label));
 }
 
 // Images of a class are nearer to each other than to those of another class, also across the splits; but no copies.
@@ -100,7 +100,7 @@ TEST(Synthetic, CanBeLearned) {
   const auto test = open_data_source("synthetic", options);
   const auto distance = [&](int64_t a, int64_t b) {
     int32_t label = -1;
-    const std::vector<float> x = read_image(*train, a, label), y = read_image(*test, b, label);
+    const std::vector<float> x = made_image(*train, a, label), y = made_image(*test, b, label);
     double total = 0;
     for (size_t i = 0; i < x.size(); ++i) total += (x[i] - y[i]) * (x[i] - y[i]);
     return total;
@@ -116,11 +116,11 @@ TEST(Synthetic, HasTheSizeOfImageNetUnlessAskedOtherwise) {
   EXPECT_EQ(source->shape(), (ImageShape{3, 224, 224}));
   EXPECT_EQ(source->classes(), 1000);
   int32_t label = -1;
-  read_image(*source, 1281166, label);
+  made_image(*source, 1281166, label);
   EXPECT_GE(label, 0);
   EXPECT_LT(label, 1000);
-  expect_says(caught([&] { read_image(*source, 1281167, label); }), Fault::failed, {"1281167"});
-  expect_says(caught([&] { read_image(*source, -1, label); }), Fault::failed, {"-1"});
+  expect_says(caught([&] { made_image(*source, 1281167, label); }), Fault::failed, {"1281167"});
+  expect_says(caught([&] { made_image(*source, -1, label); }), Fault::failed, {"-1"});
 }
 
 TEST(Synthetic, RefusesShapesThatCannotBe) {

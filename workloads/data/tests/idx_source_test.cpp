@@ -15,7 +15,7 @@ using made::idx;
 using made::TempFolder;
 
 // Three training images of 2x2 pixels with the labels 0, 1, 2, and one test image.
-void write_small_set(const TempFolder& folder, bool packed = false) {
+void write_small_idx(const TempFolder& folder, bool packed = false) {
   const auto write = [&](const std::string& name, const Bytes& bytes) {
     folder.write(packed ? name + ".gz" : name, packed ? made::gzip(bytes) : bytes);
   };
@@ -25,7 +25,7 @@ void write_small_set(const TempFolder& folder, bool packed = false) {
   write("t10k-labels-idx1-ubyte", idx({1}, {2}));
 }
 
-std::vector<float> read_image(const ImageSource& source, int64_t index, int32_t& label, SampleContext context = {}) {
+std::vector<float> idx_image(const ImageSource& source, int64_t index, int32_t& label, SampleContext context = {}) {
   std::vector<float> image(static_cast<size_t>(source.shape().values()));
   source.read(index, context, image.data(), label);
   return image;
@@ -34,30 +34,30 @@ std::vector<float> read_image(const ImageSource& source, int64_t index, int32_t&
 TEST(IdxSource, ReadsBothSplitsPlainAndPacked) {
   for (const bool packed : {false, true}) {
     const TempFolder folder;
-    write_small_set(folder, packed);
+    write_small_idx(folder, packed);
     const auto train = open_idx(folder.text(), {});
     EXPECT_EQ(train->size(), 3);
     EXPECT_EQ(train->classes(), 3);
     EXPECT_EQ(train->shape(), (ImageShape{1, 2, 2}));
     int32_t label = -1;
     // Half of the training pixels are white: mean 1/2, deviation 1/2, so black is -1 and white 1.
-    EXPECT_EQ(read_image(*train, 0, label), (std::vector<float>{-1, 1, -1, 1}));
+    EXPECT_EQ(idx_image(*train, 0, label), (std::vector<float>{-1, 1, -1, 1}));
     EXPECT_EQ(label, 0);
     const auto test = open_idx(folder.text(), {.split = Split::test});
     EXPECT_EQ(test->size(), 1);
     EXPECT_EQ(test->classes(), 3);  // of the training labels
-    EXPECT_EQ(read_image(*test, 0, label), (std::vector<float>{1, -1, -1, -1}));
+    EXPECT_EQ(idx_image(*test, 0, label), (std::vector<float>{1, -1, -1, -1}));
     EXPECT_EQ(label, 2);
   }
 }
 
 TEST(IdxSource, PadsWithBlackAndRepeatsTheChannel) {
   const TempFolder folder;
-  write_small_set(folder);
+  write_small_idx(folder);
   const auto source = open_idx(folder.text(), {.wanted = {3, 4, 5}});
   EXPECT_EQ(source->shape(), (ImageShape{3, 4, 5}));
   int32_t label = -1;
-  const std::vector<float> image = read_image(*source, 0, label);
+  const std::vector<float> image = idx_image(*source, 0, label);
   const std::vector<float> plane{-1, -1, -1, -1, -1, -1, -1, 1, -1, -1, -1, -1, 1, -1, -1, -1, -1, -1, -1, -1};
   for (int channel = 0; channel < 3; ++channel) {
     EXPECT_EQ(std::vector<float>(image.begin() + channel * 20, image.begin() + channel * 20 + 20), plane);
@@ -66,16 +66,16 @@ TEST(IdxSource, PadsWithBlackAndRepeatsTheChannel) {
 
 TEST(IdxSource, ShiftsTrainingImagesByUpToTwoPixels) {
   const TempFolder folder;
-  write_small_set(folder);
+  write_small_idx(folder);
   folder.write("train-images-idx3-ubyte", idx({3, 1, 1}, {255, 0, 0}));
   const auto source = open_idx(folder.text(), {.wanted = {1, 9, 9}});
   std::vector<int> seen(81, 0);
   int32_t label = -1;
-  const float white = read_image(*source, 0, label)[4 * 9 + 4];
+  const float white = idx_image(*source, 0, label)[4 * 9 + 4];
   for (int64_t epoch = 0; epoch < 1000; ++epoch) {
     const SampleContext context{3, epoch, true};
-    const std::vector<float> image = read_image(*source, 0, label, context);
-    EXPECT_EQ(image, read_image(*source, 0, label, context));
+    const std::vector<float> image = idx_image(*source, 0, label, context);
+    EXPECT_EQ(image, idx_image(*source, 0, label, context));
     for (size_t i = 0; i < 81; ++i) seen[i] += image[i] == white ? 1 : 0;
   }
   for (int y = 0; y < 9; ++y) {
@@ -88,7 +88,7 @@ TEST(IdxSource, ShiftsTrainingImagesByUpToTwoPixels) {
 
 TEST(IdxSource, RefusesShapesAndClassesThatDoNotFit) {
   const TempFolder folder;
-  write_small_set(folder);
+  write_small_idx(folder);
   for (const ImageShape wanted : {ImageShape{2, 2, 2}, {1, 1, 2}, {1, 2, 1}, {1, 5000, 2}, {-1, 2, 2}}) {
     expect_says(caught([&] { open_idx(folder.text(), {.wanted = wanted}); }), Fault::usage, {"1x2x2", wanted.text()});
   }
@@ -98,7 +98,7 @@ TEST(IdxSource, RefusesShapesAndClassesThatDoNotFit) {
 
 TEST(IdxSource, RefusesImagesAndLabelsThatDisagree) {
   const TempFolder folder;
-  write_small_set(folder);
+  write_small_idx(folder);
   folder.write("train-labels-idx1-ubyte", idx({2}, {0, 1}));
   expect_says(caught([&] { open_idx(folder.text(), {}); }), Fault::input,
               {"train-images-idx3-ubyte, byte 4", "3 images", "train-labels-idx1-ubyte has 2 labels"});
@@ -109,7 +109,7 @@ TEST(IdxSource, RefusesImagesAndLabelsThatDisagree) {
 
 TEST(IdxSource, RefusesMissingFiles) {
   const TempFolder folder;
-  write_small_set(folder);
+  write_small_idx(folder);
   std::filesystem::remove(folder.path() / "train-images-idx3-ubyte");
   expect_says(caught([&] { open_idx(folder.text(), {}); }), Fault::input,
               {folder.text(), "neither train-images-idx3-ubyte nor train-images-idx3-ubyte.gz"});
@@ -158,7 +158,7 @@ TEST(IdxFiles, RefuseBombs) {
 
 TEST(FashionMnist, IsReadFromAnyFolder) {
   const TempFolder folder;
-  write_small_set(folder);
+  write_small_idx(folder);
   const auto source = open_fashion_mnist(folder.text(), {.wanted = {0, 32, 32}});
   EXPECT_EQ(source->name(), "fashion-mnist");
   EXPECT_EQ(source->classes(), 10);
@@ -184,7 +184,7 @@ TEST(FashionMnist, HasTheFiguresThatWeState) {
   std::vector<int> labels(10, 0);
   for (int64_t i = 0; i < train->size(); ++i) {
     int32_t label = -1;
-    for (const float value : read_image(*train, i, label)) {
+    for (const float value : idx_image(*train, i, label)) {
       sum += value;
       squares += value * value;
     }
