@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <string_view>
 
@@ -69,6 +70,7 @@ void check_interval(const Checks& checks, const std::optional<double>& value, co
   checks.require(finite(high), "high", "is not a finite number");
   checks.require(!value || !low || !(*low > *value), "low", "is above the value");
   checks.require(!value || !high || !(*high < *value), "high", "is below the value");
+  checks.require(value || !low || !high || !(*low > *high), "low", "is above high");
 }
 
 void check_metrics(const Checks& checks, const std::vector<Metric>& metrics) {
@@ -92,6 +94,7 @@ void check_throughput(const Checks& checks, const Case& run) {
   check_interval(checks, figure.value, figure.low, figure.high);
   checks.require((figure.value && figure.low && figure.high) || !figure.null_reason.empty(), "null_reason",
                  "must say why value, low or high is missing");
+  checks.require(!figure.low || !(*figure.low < 0), "low", "is negative");
   if (!figure.value) return;
   checks.require(*figure.value > 0, "value", "is not above 0; a missing throughput is null with a reason");
   if (figure.provenance != Provenance::measured) return;
@@ -103,6 +106,24 @@ void check_throughput(const Checks& checks, const Case& run) {
   const double counted = static_cast<double>(run.measurement.samples) / *seconds / devices;
   checks.require(std::abs(*figure.value - counted) <= 1e-6 * counted, "value",
                  "is not the recorded samples divided by the recorded seconds (" + std::to_string(counted) + ")");
+}
+
+// No step trains more samples than its batches hold.
+void check_samples(const Checks& checks, const Measurement& m, const Config& config) {
+  const double most = static_cast<double>(m.measured_steps) * static_cast<double>(config.batch_per_replica) *
+                      static_cast<double>(config.replicas);
+  checks.require(!(static_cast<double>(m.samples) > most), "samples",
+                 "is above measured_steps x batch_per_replica x replicas");
+}
+
+// Where every step time is in the report, the measured time is their sum without the warm-up.
+void check_measured_seconds(const Checks& checks, const Measurement& m) {
+  if (!m.measured_seconds || m.step_seconds.empty() || m.warmup_steps < 0) return;
+  const auto warmup = static_cast<std::size_t>(m.warmup_steps);
+  if (warmup > m.step_seconds.size()) return;  // check_steps says so
+  const double sum = std::accumulate(m.step_seconds.begin() + m.warmup_steps, m.step_seconds.end(), 0.0);
+  checks.require(std::abs(*m.measured_seconds - sum) <= 1e-6 * sum, "measured_seconds",
+                 "is not the sum of the step times after the warm-up (" + std::to_string(sum) + ")");
 }
 
 // The recorded steps are all there: inline, or as block means that stand for a series file.
@@ -127,7 +148,7 @@ void check_steps(const Checks& checks, const Measurement& m) {
             .require(false, std::to_string(i), "is not a time above 0");
 }
 
-void check_measurement(const Checks& checks, const Measurement& m) {
+void check_measurement(const Checks& checks, const Measurement& m, const Config& config) {
   if (m.series_file) {
     const Checks file = checks.at("series_file");
     file.require(m.series_file->steps >= 1, "steps", "is below 1");
@@ -138,7 +159,9 @@ void check_measurement(const Checks& checks, const Measurement& m) {
   checks.not_negative(static_cast<double>(m.measured_steps), "measured_steps");
   checks.not_negative(static_cast<double>(m.tail_steps), "tail_steps");
   checks.not_negative(static_cast<double>(m.samples), "samples");
+  check_samples(checks, m, config);
   check_steps(checks, m);
+  check_measured_seconds(checks, m);
   checks.not_negative(m.measured_seconds, "measured_seconds");
   checks.not_negative(m.mean_step_seconds, "mean_step_seconds");
   checks.not_negative(m.p50_step_seconds, "p50_step_seconds");
@@ -214,7 +237,7 @@ void check_case(const Checks& checks, const Case& run) {
   checks.require(run.started_utc.empty() || is_utc_time(run.started_utc), "started_utc",
                  "is not a time like 2026-01-31T12:00:00Z");
   check_config(checks.at("config"), run.config);
-  check_measurement(checks.at("measurement"), run.measurement);
+  check_measurement(checks.at("measurement"), run.measurement, run.config);
   check_throughput(checks.at("throughput"), run);
   check_resources(checks, run);
   check_training(checks.at("training"), run.training);

@@ -133,6 +133,8 @@ std::string pointer_step(std::string_view name) {
 Tree parse_tree(std::string_view text, const std::string& file_name) {
   if (text.size() > largest_text_bytes)
     throw Error(Fault::input, "the report is larger than 256 MiB", file_name);
+  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)  // the parser would take it for the end
+    throw Error(Fault::input, "the report holds a NUL byte", file_name + ", byte " + std::to_string(nul));
   TreeBuilder builder(text, file_name);
   if (!Tree::sax_parse(text.begin(), text.end(), &builder))
     throw Error(Fault::input, "the report is not valid JSON", file_name);

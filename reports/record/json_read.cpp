@@ -90,7 +90,9 @@ class Reader {
     unknown_fields.clear();
     if (!reasons_.empty()) {
       Tree rest = Tree::object();
-      for (const auto& [name, text] : reasons_) rest[name] = text;
+      // Names of a map differ; the tree's own insertion would search all of them again.
+      auto& members = static_cast<Tree::object_t::Container&>(rest.get_ref<Tree::object_t&>());
+      for (const auto& [name, text] : reasons_) members.emplace_back(name, text);
       unknown_fields.emplace_back(reasons_key, rest.dump());
     }
     for (const auto& [name, value] : object_.items())

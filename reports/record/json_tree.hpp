@@ -18,7 +18,7 @@ inline constexpr std::size_t largest_text_bytes = 256u << 20u;
 inline constexpr std::size_t deepest_nesting = 64;
 inline constexpr std::size_t most_values = 20'000'000;  // bounds the memory that a small text can ask for
 
-// Throws Error(Fault::input) naming the file, the byte and the JSON pointer: text that is not JSON or is cut off, NaN,
+// Throws Error(Fault::input) naming the file, the byte and the JSON pointer: text that is not JSON, is cut off or holds a NUL byte, NaN,
 // numbers out of range, a key given twice in one object, or any of the limits above exceeded.
 Tree parse_tree(std::string_view text, const std::string& file_name);
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "reports/record/statistics.hpp"
@@ -26,11 +28,11 @@ Interval covering(std::span<const Evidence* const> cases) {
 
 Figure figure_of(const Hardware& hardware, const Variant& variant, std::span<const Evidence* const> cases) {
   Figure figure{hardware, variant, covering(cases), {}, {}};
+  std::set<std::string_view> seen;
   for (const Evidence* one : cases) {
     figure.cases.push_back(one->reference);
     for (const std::string& warning : one->warnings)
-      if (std::find(figure.warnings.begin(), figure.warnings.end(), warning) == figure.warnings.end())
-        figure.warnings.push_back(warning);
+      if (seen.insert(warning).second) figure.warnings.push_back(warning);
   }
   return figure;
 }

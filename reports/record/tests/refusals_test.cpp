@@ -80,6 +80,11 @@ constexpr Refusal refusals[] = {
      "at /cases/0/throughput/value"},
     {"ZeroThroughput", "\"value\": 500.0,\n        \"low\": 491.25", "\"value\": 0, \"low\": 0", "not above 0", "at /cases/0/throughput/value"},
     {"LowAboveValue", "\"low\": 491.25", "\"low\": 501.25", "above the value", "at /cases/0/throughput/low"},
+    {"NegativeLow", "\"low\": 491.25", "\"low\": -1.0", "negative", "at /cases/0/throughput/low"},
+    {"MoreSamplesThanBatches", "\"samples\": 1000,", "\"samples\": 1001,", "batch_per_replica",
+     "at /cases/0/measurement/samples"},
+    {"TimeIsNotTheSteps", "\"measured_seconds\": 2.0", "\"measured_seconds\": 1.0", "sum of the step times",
+     "at /cases/0/measurement/measured_seconds"},
     {"NullWithoutReason", "\"final_loss\": 0.1", "\"final_loss\": null", "needs its reason",
      "at /cases/0/training/final_loss"},
     {"ThroughputNullWithoutReason", "\"low\": 491.25", "\"low\": null", "must say why",
@@ -135,6 +140,12 @@ TEST(Refusals, ManyKeysAreNotSearchedAgainAndAgain) {
   std::string text = "{\"schema\": \"gpusizer.report/1\"";
   for (int i = 0; i < 50'000; ++i) text += ", \"k" + std::to_string(i) + "\": 0";
   EXPECT_NE(message_for(text + "}").find("is missing"), std::string::npos);
+}
+
+TEST(Refusals, NothingHidesBehindANulByte) {
+  const std::string good = to_json(example_report());
+  EXPECT_EQ(message_for(good + std::string(1, '\0') + "more"),
+            "the report holds a NUL byte (r.json, byte " + std::to_string(good.size()) + ")");
 }
 
 TEST(Refusals, BytesThatAreNotUtf8) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <csignal>
 #include <fstream>
+#include <numeric>
 
 #include "gpusizer/error.hpp"
 #include "reports/record/atomic_file.hpp"
@@ -59,6 +60,10 @@ Report long_report(std::size_t steps) {
   for (std::size_t i = 0; i < steps; ++i) m.step_seconds[i] = 0.001 * static_cast<double>(i % 7 + 1) + 1e-9;
   m.warmup_steps = 0;
   m.measured_steps = static_cast<std::int64_t>(steps);
+  m.samples = 100 * m.measured_steps;
+  m.measured_seconds = std::accumulate(m.step_seconds.begin(), m.step_seconds.end(), 0.0);
+  report.cases[0].throughput.value = static_cast<double>(m.samples) / *m.measured_seconds;
+  report.cases[0].throughput.low = report.cases[0].throughput.high = report.cases[0].throughput.value;
   return report;
 }
 
