@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "bench/cli/terminal.hpp"
+#include "reports/render/report_view.hpp"
 #include "reports/render/text.hpp"
 
 namespace gpusizer::cli {
@@ -74,8 +75,7 @@ void ProgressLine::rewrite(const std::string& line) {
 std::string summary_of(const record::Case& record) {
   if (record.status != record::CaseStatus::ok) return fmt::format("{}: {}", record::to_word(record.status), record.reason);
   const auto& m = record.measurement;
-  std::string text = fmt::format("{:.4g} {}", *record.throughput.value, record.throughput.unit);
-  text += m.half_width_relative ? fmt::format(" ± {:.1f} %", 100 * *m.half_width_relative) : " (no interval)";
+  std::string text = render::throughput_text(record.throughput, render::unit_text(record.throughput));
   if (record.training.accuracy) text += fmt::format(", test accuracy {:.4f}", *record.training.accuracy);
   return text + fmt::format(", {} steps measured ({})", m.measured_steps, m.stop_reason);
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads /proc/meminfo, the control group's limits and the process's resource usage.
+// Reads /proc/meminfo, the control group's limits and what the kernel counts of this process.
 #include "bench/machine/memory.hpp"
 
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
 #include <string>
 
 #include "bench/machine/text_file.hpp"
@@ -26,6 +28,8 @@ std::optional<std::int64_t> smaller(std::optional<std::int64_t> a, std::optional
   if (!a || !b) return a ? a : b;
   return std::min(*a, *b);
 }
+
+constexpr std::int64_t kPeakSlackBytes = 4 << 20;  // the kernel counts in batches per thread
 
 constexpr const char* kGroup = "/sys/fs/cgroup/memory.";  // version 2; as a container sees its own group
 
@@ -74,7 +78,20 @@ std::optional<std::int64_t> total_memory_bytes() {
   return smaller(parse_meminfo(read_text_file("/proc/meminfo"), "MemTotal"), group_limit());
 }
 
+bool restart_peak_resident() {
+#ifdef __GLIBC__
+  malloc_trim(0);  // what was freed before is not to count again
+#endif
+  std::ofstream file("/proc/self/clear_refs");
+  if (!(file << "5" << std::flush)) return false;  // 5: the peak becomes the present size
+  // Some sandboxes take the order and do nothing.
+  const std::string status = read_text_file("/proc/self/status");
+  const auto peak = parse_meminfo(status, "VmHWM"), now = parse_meminfo(status, "VmRSS");
+  return peak && now && *peak - *now <= kPeakSlackBytes;
+}
+
 std::optional<std::int64_t> peak_resident_bytes() {
+  if (const auto peak = parse_meminfo(read_text_file("/proc/self/status"), "VmHWM")) return peak;
   rusage usage{};
   if (getrusage(RUSAGE_SELF, &usage) != 0 || usage.ru_maxrss <= 0) return std::nullopt;
   return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;  // Linux counts KiB

@@ -18,7 +18,12 @@ std::optional<std::int64_t> available_memory_bytes();
 // Bytes of the machine, or of the container's limit if that is smaller.
 std::optional<std::int64_t> total_memory_bytes();
 
-// The largest resident size of this process so far. Nothing when the system does not say.
+// Gives freed memory back and makes the peak start anew at the present size. False: the system cannot do that, and the
+// peak stays that since the start of the process.
+bool restart_peak_resident();
+
+// The largest resident size of this process since its start, or since the last restart of the peak. Nothing when the
+// system does not say.
 std::optional<std::int64_t> peak_resident_bytes();
 
 }  // namespace gpusizer

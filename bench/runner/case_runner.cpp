@@ -50,6 +50,12 @@ void fill_state(record::Case& record, const CaseContext& context, const MachineL
   record.fingerprint = record::make_fingerprint(record.config, context.environment, context.tool, state);
 }
 
+void fill_peak(record::Case& record, bool of_this_case) {
+  record.memory.peak_rss_bytes =
+      of_this_case ? Maybe<std::int64_t>(peak_resident_bytes(), "the system does not say")
+                   : Maybe<std::int64_t>::missing("the system counts one peak for the whole run, which an earlier case may have set");
+}
+
 void fill_phases(record::Case& record, ExecutorTrainer& trainer, const LoopResult& result) {
   auto& phases = record.phases;
   const auto& m = record.measurement;
@@ -134,6 +140,7 @@ record::Case run_case(const CaseConfig& config, const std::string& id, const Cas
                       std::optional<PreparedCase> prepared) {
   record::Case record = skipped_case(config, id, "not started");
   record.started_utc = utc_now();
+  const bool own_peak = restart_peak_resident();
   const MachineLoad load;
   try {
     if (!prepared) prepared = prepare_case(config);
@@ -145,7 +152,7 @@ record::Case run_case(const CaseConfig& config, const std::string& id, const Cas
   } catch (const std::exception& error) {
     set_status(record, CaseStatus::failed, error.what());
   }
-  record.memory.peak_rss_bytes = Maybe<std::int64_t>(peak_resident_bytes(), "the system does not say");
+  fill_peak(record, own_peak || context.first_case);
   fill_state(record, context, load);
   return record;
 }

@@ -24,6 +24,7 @@ struct CaseContext {
   const record::Tool& tool;
   StopRequested stop;
   CaseProgress progress;
+  bool first_case = true;  // of the process: its memory is nobody else's
 };
 
 // Never throws for a fault of the case: it becomes failed, oom, invalid or interrupted. `prepared` may be handed in when

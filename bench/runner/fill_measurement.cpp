@@ -108,6 +108,31 @@ void add_metrics(record::Case& record, const SteadyState& state) {
   record.metrics.push_back(step);
 }
 
+// The half width that reports print: of the throughput, everything included. Nothing without both limits.
+std::optional<double> printed_half_width(const record::Throughput& t) {
+  if (!t.value || !t.low || !t.high) return std::nullopt;
+  return std::max(*t.high - *t.value, *t.value - *t.low) / *t.value;
+}
+
+std::string known_to(const record::Throughput& t) {
+  const auto half = printed_half_width(t);
+  return half ? fmt::format("known to {:.1f} %", 100 * *half) : "not known from above";
+}
+
+// The target is one for the steps that are no stalls: more steps make rare stalls hardly better known.
+void flag_precision(record::Case& record, const SteadyState& state, double target) {
+  const auto reached = state.relative_half_width();
+  if (!reached) return flag(record, "no_interval", fmt::format("There is no interval: {}.", state.reason), false);
+  if (!record.throughput.value) return;
+  if (*reached > target)
+    return flag(record, "precision_not_reached", fmt::format("The throughput is {}; the target was {:.1f} %.",
+                                                             known_to(record.throughput), 100 * target), false);
+  const MeanStep& mean = *state.mean_step;
+  if (std::max(mean.high - mean.seconds, mean.seconds - mean.low) <= target * mean.seconds || state.stalls.stalls == 0) return;
+  flag(record, "stalls", fmt::format("Stalls: {} of {} steps; the mean including them is {}.", state.stalls.stalls,
+                                     state.stalls.steps, known_to(record.throughput)), false);
+}
+
 void flag_doubts(record::Case& record, const LoopResult& result, const SteadyState& state, const LoopPlan& plan) {
   if (result.non_finite_step)
     flag(record, "non_finite_loss", fmt::format("The loss was not finite at step {}.", *result.non_finite_step), true);
@@ -117,12 +142,7 @@ void flag_doubts(record::Case& record, const LoopResult& result, const SteadySta
   if (!state.warm_up.judged)
     flag(record, "short_run", fmt::format("With {} full steps only a warm-up of {} was cut, unexamined.", state.steps_seen,
                                           state.steps_discarded), false);
-  const auto reached = state.relative_half_width();
-  if (!reached)
-    flag(record, "no_interval", fmt::format("There is no interval: {}.", state.reason), false);
-  else if (*reached > plan.stopping.precision_target)
-    flag(record, "precision_not_reached", fmt::format("The mean step time is known to {:.1f} %, not to {:.1f} %.",
-                                                      100 * *reached, 100 * plan.stopping.precision_target), false);
+  flag_precision(record, state, plan.stopping.precision_target);
 }
 
 void flag_shift(record::Case& record, std::span<const double> measured) {

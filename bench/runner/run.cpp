@@ -87,7 +87,7 @@ RunOutcome run_cases(const RunRequest& request) {
   check_writable(request.out);
   auto first = check_cases(request.config);
   RunOutcome outcome{.report = begin_report(request)};
-  const CaseContext context{outcome.report.environment, outcome.report.tool, request.stop, request.progress.within};
+  CaseContext context{outcome.report.environment, outcome.report.tool, request.stop, request.progress.within};
   const auto ids = case_ids(request.config);
   const auto& cases = request.config.cases;
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -95,6 +95,7 @@ RunOutcome run_cases(const RunRequest& request) {
       outcome.report.cases.push_back(skipped_case(cases[i], ids[i], "the run was interrupted before this case"));
       continue;
     }
+    context.first_case = i == 0;
     if (request.progress.case_begins) request.progress.case_begins(i, cases.size(), ids[i]);
     outcome.report.cases.push_back(run_case(cases[i], ids[i], context, i == 0 ? std::move(first) : std::nullopt));
     if (i + 1 < cases.size()) write(outcome, request.out);

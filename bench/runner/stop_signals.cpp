@@ -2,17 +2,23 @@
 // Signal handlers that do nothing but set a flag.
 #include "bench/runner/stop_signals.hpp"
 
+#include <atomic>
+
 namespace gpusizer {
 namespace {
 
 // A handler has no other way to speak to the program; written by the handler, read by the run.
-volatile std::sig_atomic_t stop_signal = 0;
+std::atomic<int> stop_signal = 0;
+static_assert(std::atomic<int>::is_always_lock_free, "a handler may not wait");
 
-// The next signal of either kind meets the default action: the program dies.
+// The next signal of either kind meets the default action: the program dies. Two that came at once both arrive here, and
+// the later one is sent again.
 void remember(int signal) {
-  stop_signal = signal;
+  int none = 0;
+  const bool first = stop_signal.compare_exchange_strong(none, signal);
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
+  if (!first) std::raise(signal);
 }
 
 }  // namespace

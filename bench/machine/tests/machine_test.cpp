@@ -2,6 +2,8 @@
 // What the kernel's texts say, on short examples of them.
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "bench/machine/cpu.hpp"
 #include "bench/machine/describe.hpp"
 #include "bench/machine/memory.hpp"
@@ -50,6 +52,22 @@ TEST(Memory, Meminfo) {
 TEST(Memory, ThisProcessUsesSome) {
   ASSERT_TRUE(peak_resident_bytes());
   EXPECT_GT(*peak_resident_bytes(), 1'000'000);
+}
+
+TEST(Memory, ARestartedPeakForgetsWhatWasFreedBefore) {
+  constexpr std::size_t bytes = 64 << 20;
+  std::vector<char>(bytes, 'x');
+  const auto before = peak_resident_bytes();
+  ASSERT_TRUE(before);
+  if (!restart_peak_resident()) {
+    EXPECT_GE(*peak_resident_bytes(), *before);  // then it is known as the peak since the start
+    return;
+  }
+  const auto restarted = peak_resident_bytes();
+  EXPECT_LT(*restarted, *before);
+  const std::vector<char> again(2 * bytes, 'x');
+  EXPECT_EQ(again.back(), 'x');
+  EXPECT_GT(*peak_resident_bytes(), *restarted + static_cast<std::int64_t>(bytes));
 }
 
 TEST(OsRelease, PrettyName) {

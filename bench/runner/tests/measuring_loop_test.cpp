@@ -2,6 +2,7 @@
 // The measuring loop against a fake trainer and a fake clock: what it stops for, what it counts, what it keeps.
 #include "bench/runner/measuring_loop.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -130,6 +131,42 @@ TEST(MeasuringLoop, ASlowStepCountsWithItsWholeTime) {
   bench.run();
   EXPECT_NEAR(*bench.record().throughput.value, 500, 1e-6);
   EXPECT_EQ(*bench.record().measurement.stall_steps, 1);
+}
+
+const record::ValidityFlag* flag_named(const record::Case& record, const std::string& id) {
+  for (const auto& flag : record.validity_flags)
+    if (flag.id == id) return &flag;
+  return nullptr;
+}
+
+TEST(MeasuringLoop, StallsThatBlurAPreciseMeanAreSaid) {
+  Bench bench;
+  bench.trainer.seconds_of = [](int step) { return step == 30 ? 1.1 : 0.1; };
+  bench.run();
+  const auto record = bench.record();
+  EXPECT_EQ(bench.result.stop_reason, "precision_reached");
+  EXPECT_LT(*record.measurement.half_width_relative, 0.02);
+  // One of 50: at most 5.57 in 50, so the mean step of 0.12 s may be 0.211 s and, from below, 0.1005 s.
+  ASSERT_TRUE(flag_named(record, "stalls"));
+  EXPECT_EQ(flag_named(record, "stalls")->sentence, "Stalls: 1 of 50 steps; the mean including them is known to 43.2 %.");
+  EXPECT_FALSE(flag_named(record, "stalls")->blocks_advice);
+  EXPECT_FALSE(flag_named(record, "precision_not_reached"));
+  Bench calm;
+  calm.run();
+  EXPECT_FALSE(flag_named(calm.record(), "stalls"));
+}
+
+TEST(MeasuringLoop, AMissedTargetNamesTheHalfWidthOfTheThroughput) {
+  Bench bench;
+  bench.trainer.seconds_of = [](int step) { return step % 2 ? 1.0 : 1.1; };
+  bench.plan.max_seconds = 15;
+  bench.run();
+  const auto record = bench.record();
+  const auto& t = record.throughput;
+  ASSERT_TRUE(t.high && flag_named(record, "precision_not_reached"));
+  const double percent = 100 * std::max(*t.high - *t.value, *t.value - *t.low) / *t.value;
+  EXPECT_NE(flag_named(record, "precision_not_reached")->sentence.find(fmt::format("known to {:.1f} %", percent)),
+            std::string::npos);
 }
 
 TEST(MeasuringLoop, TailsCountButDoNotDecide) {
