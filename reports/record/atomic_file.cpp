@@ -35,7 +35,8 @@ std::string hint_for(int code) {
 // A file descriptor with its temporary file: closed, and removed unless kept.
 class TemporaryFile {
  public:
-  TemporaryFile(const fs::path& folder, const fs::path& target) : target_(target) {
+  // `old` is the file that will be replaced, if there is one: its permissions are kept.
+  TemporaryFile(const fs::path& folder, const fs::path& target, const struct stat* old) : target_(target) {
     // Names left by a killed process with our number are stepped over.
     for (int attempt = 0; attempt < 100; ++attempt) {
       path_ = folder / (".gpusizer-" + std::to_string(::getpid()) + "-" + std::to_string(attempt) + ".tmp");
@@ -43,6 +44,7 @@ class TemporaryFile {
       if (descriptor_ >= 0 || errno != EEXIST) break;
     }
     if (descriptor_ < 0) cannot_write(target_, errno);
+    if (old && ::fchmod(descriptor_, old->st_mode & 07777) != 0) give_up(errno);
   }
   ~TemporaryFile() {
     if (descriptor_ >= 0) ::close(descriptor_);
@@ -69,15 +71,26 @@ class TemporaryFile {
   }
 
  private:
+  // For the constructor, after whose failure no destructor runs.
+  [[noreturn]] void give_up(int code) {
+    ::close(descriptor_);
+    ::unlink(path_.c_str());
+    cannot_write(target_, code);
+  }
+
   fs::path path_, target_;
   int descriptor_ = -1;
 };
 
 // Where a link points to, so that writing through it does not replace the link.
 fs::path real_target(const fs::path& path) {
-  std::error_code ignored;
-  const fs::path real = fs::is_symlink(path, ignored) ? fs::canonical(path, ignored) : path;
-  return real.empty() ? path : real;
+  std::error_code fault;
+  if (!fs::is_symlink(path, fault)) return path;
+  const fs::path real = fs::canonical(path, fault);
+  if (fault)
+    throw Error(Fault::environment, "cannot write the file: the path is a link that leads nowhere", path.string(),
+                "remove the link or choose another path");
+  return real;
 }
 
 struct OpenFile {
@@ -102,8 +115,11 @@ void write_file_atomically(const fs::path& path, std::string_view bytes) {
   if (target.empty() || (exists && !S_ISREG(status.st_mode)))
     throw Error(Fault::environment, "cannot write the file: the path is not that of a regular file", path.string(),
                 "give the path of a file, such as report.json");
+  // A rename asks only for the folder's permission; a file made read-only is meant to stay.
+  if (exists && ::access(target.c_str(), W_OK) != 0) cannot_write(target, errno);
+  if (exists && (status.st_mode & 0222) == 0) cannot_write(target, EACCES);  // root may write everything
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
-  TemporaryFile file(folder, target);
+  TemporaryFile file(folder, target, exists ? &status : nullptr);
   file.write(bytes);
   file.finish();
   flush_folder(folder);

@@ -138,6 +138,30 @@ TEST_F(ReportFile, AFolderWithoutPermissionIsOneSentence) {
   EXPECT_NE(message.find("Permission denied"), std::string::npos) << message;
 }
 
+TEST_F(ReportFile, AReadOnlyFileIsNotReplaced) {
+  write_report(path_, example_report());
+  fs::permissions(path_, fs::perms::owner_read);
+  const std::string message = message_of(Fault::environment, [&] { write_file_atomically(path_, "x"); });
+  EXPECT_NE(message.find("Permission denied"), std::string::npos) << message;
+  EXPECT_EQ(read_report(path_), example_report());
+  EXPECT_EQ(names(), std::vector<std::string>{"r.json"});
+}
+
+TEST_F(ReportFile, PermissionsAreKept) {
+  write_report(path_, example_report());
+  const fs::perms mode = fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read;
+  fs::permissions(path_, mode);
+  write_file_atomically(path_, "x");
+  EXPECT_EQ(fs::status(path_).permissions(), mode);
+}
+
+TEST_F(ReportFile, ALinkThatLeadsNowhereIsRefused) {
+  fs::create_symlink(folder_ / "gone" / "r.json", path_);
+  const std::string message = message_of(Fault::environment, [&] { write_report(path_, example_report()); });
+  EXPECT_NE(message.find("leads nowhere"), std::string::npos) << message;
+  EXPECT_TRUE(fs::is_symlink(path_));
+}
+
 TEST_F(ReportFile, ReadingNamesTheFile) {
   const auto message = [&](const fs::path& path) {
     return message_of(Fault::input, [&] { read_report(path); });
