@@ -16,6 +16,8 @@ namespace {
 using sizing::Offer;
 using sizing::Verdict;
 
+constexpr double most_grouped = 1e15;  // from here on numbers are shown with an exponent
+
 // "1281167.5" -> "1,281,167.5".
 std::string grouped(std::string digits) {
   const std::size_t point = std::min(digits.find('.'), digits.size());
@@ -87,12 +89,12 @@ std::string cheapest_sentence(const Offer* offer) {
 }  // namespace
 
 std::string number_words(double value) {
-  if (std::abs(value) >= 999.95) return grouped(fmt::format("{:.0f}", value));
+  if (std::abs(value) >= 999.95 && std::abs(value) < most_grouped) return grouped(fmt::format("{:.0f}", value));
   return significant(value, 4);
 }
 
 std::string usd_words(double usd) {
-  if (usd >= 0.995) return fmt::format("${}", grouped(fmt::format("{:.2f}", usd)));
+  if (usd >= 0.995 && usd < most_grouped) return fmt::format("${}", grouped(fmt::format("{:.2f}", usd)));
   return fmt::format("${}", significant(usd, 3));
 }
 
@@ -100,6 +102,7 @@ std::string duration_words(double seconds) {
   if (seconds < 120) return fmt::format("{} s", significant(seconds, 3));
   if (seconds < 7200) return fmt::format("{:.1f} min", seconds / 60);
   if (seconds < 172800) return fmt::format("{:.1f} h", seconds / 3600);
+  if (!(seconds < most_grouped)) return fmt::format("{} d", significant(seconds / 86400, 3));
   return fmt::format("{} d", grouped(fmt::format("{:.1f}", seconds / 86400)));
 }
 

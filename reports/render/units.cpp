@@ -39,7 +39,8 @@ std::string in_unit(const std::array<Unit, n>& units, double value) {
 
 std::string significant(double value, int digits) {
   if (value == 0) return "0";
-  if (!std::isfinite(value) || std::abs(value) < 1e-6 || std::abs(value) >= 1e15) return fmt::format("{:.{}g}", value, digits);
+  if (!std::isfinite(value)) return "not known";
+  if (std::abs(value) < 1e-6 || std::abs(value) >= 1e15) return fmt::format("{:.{}g}", value, digits);
   // The exponent after rounding, so that 9.9996 becomes 10.00 and not 10.000.
   const std::string rounded = fmt::format("{:.{}e}", value, digits - 1);
   const int exponent = std::atoi(rounded.c_str() + rounded.find('e') + 1);

@@ -17,6 +17,7 @@ namespace gpusizer::sizing {
 namespace {
 
 constexpr std::int64_t most_samples = 1'000'000'000'000'000, most_epochs = 1'000'000'000;
+constexpr double most_usd_per_hour = 1e9;
 
 void check_count(std::int64_t value, std::int64_t most, const char* what, const char* flag) {
   if (value < 1 || value > most)
@@ -55,13 +56,17 @@ void check_goal(const Goal& goal) {
   check_count(goal.epochs, most_epochs, "epochs", "--epochs");
   if (goal.deadline_seconds) check_amount(*goal.deadline_seconds, "the deadline in seconds", "--deadline");
   if (goal.budget_usd) check_amount(*goal.budget_usd, "the budget in USD", "--budget");
-  for (const PriceOverride& price : goal.prices)
+  for (const PriceOverride& price : goal.prices) {
     check_amount(price.usd_per_hour, "the price of " + price.name, "--price");
+    if (price.usd_per_hour > most_usd_per_hour)
+      throw Error(Fault::usage, fmt::format("the price of {} is {} USD per hour", price.name, price.usd_per_hour), "--price",
+                  fmt::format("give at most {}", most_usd_per_hour));
+  }
 }
 
 Advice advise(std::span<const ReportInput> reports, const cloud::Catalog& catalog, const Goal& goal) {
   check_goal(goal);
-  Gathered gathered = gather(reports, catalog, goal.prices);
+  Gathered gathered = gather(reports, catalog, goal);
   const cloud::Catalog priced = priced_catalog(catalog, gathered.evidence, goal);
   std::map<Workload, std::vector<Evidence>> by_workload;
   for (const Evidence& one : gathered.evidence) by_workload[one.workload].push_back(one);

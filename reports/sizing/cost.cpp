@@ -12,12 +12,15 @@ namespace {
 
 bool usable(double value) { return std::isfinite(value) && value > 0; }
 
+// A bound that overflows is not known.
+std::optional<double> bound(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
+
 // The same monotonically rising function on value and bounds.
 template <class Function>
 Interval mapped(const Interval& interval, Function function) {
   Interval result{function(interval.value), std::nullopt, std::nullopt};
-  if (interval.low) result.low = function(*interval.low);
-  if (interval.high) result.high = function(*interval.high);
+  if (interval.low) result.low = bound(function(*interval.low));
+  if (interval.high) result.high = bound(function(*interval.high));
   return result;
 }
 
@@ -27,8 +30,8 @@ Interval seconds_for(double samples, const Interval& rate) {
   if (!usable(samples)) throw Error(Fault::input, "the number of samples must be above 0");
   if (!usable(rate.value)) throw Error(Fault::input, "a throughput must be above 0 samples per second");
   Interval seconds{samples / rate.value, std::nullopt, std::nullopt};
-  if (rate.high && usable(*rate.high)) seconds.low = samples / *rate.high;
-  if (rate.low && usable(*rate.low)) seconds.high = samples / *rate.low;
+  if (rate.high && usable(*rate.high)) seconds.low = bound(samples / *rate.high);
+  if (rate.low && usable(*rate.low)) seconds.high = bound(samples / *rate.low);
   return seconds;
 }
 

@@ -4,6 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
 #include "reports/sizing/hardware.hpp"
 #include "reports/sizing/usable.hpp"
 
@@ -42,15 +48,39 @@ std::vector<std::string> warnings_of(const record::Case& one, const HardwareMatc
   return warnings;
 }
 
-void gather_case(Gathered& gathered, const ReportInput& input, const record::Case& one, const StatedInstance& stated,
-                 const cloud::Catalog& catalog) {
+constexpr double longest_seconds = 1e15;  // 30 million years; far below where times and costs overflow
+
+// Why time and cost of the goal at this throughput are no numbers to show, or "".
+std::string why_beyond_counting(const record::Case& one, const Goal& goal) {
+  const double rate = rate_of(one).value;
+  const double seconds = static_cast<double>(goal.dataset_samples) * static_cast<double>(goal.epochs) / rate;
+  if (std::isfinite(rate) && seconds <= longest_seconds) return "";
+  return fmt::format("its throughput of {} {} {}", *one.throughput.value, one.throughput.unit,
+                     std::isfinite(rate) ? "would take more than 1e15 seconds for the goal" : "is too large to count with");
+}
+
+// What tells one measurement from another, wherever the report's copies lie; with the report that was read first.
+using Seen = std::map<std::tuple<std::string, std::string, std::string, std::string, double>, std::string>;
+
+// Why a case counts already, or "" and it is remembered. A copy would look like a second, agreeing measurement.
+std::string why_counted_already(Seen& seen, const ReportInput& input, const record::Case& one) {
+  const record::Report& report = input.report;
+  const auto [place, is_new] = seen.try_emplace(
+      {report.created_utc, report.environment.host_name, one.id, one.started_utc, *one.throughput.value}, input.name);
+  return is_new ? "" : fmt::format("counted already: the same measurement is in {}", place->second);
+}
+
+void gather_case(Gathered& gathered, Seen& seen, const ReportInput& input, const record::Case& one,
+                 const StatedInstance& stated, const cloud::Catalog& catalog, const Goal& goal) {
   const CaseReference reference{input.name, one.id, one.started_utc, input.report.environment.host_name};
   std::string reason = why_not_usable(input.report, one);
+  if (reason.empty()) reason = why_beyond_counting(one, goal);
   HardwareMatch match;
   if (reason.empty()) {
     match = match_hardware(input.report, one, stated, catalog);
     reason = match.problem;
   }
+  if (reason.empty()) reason = why_counted_already(seen, input, one);
   if (reason.empty())
     gathered.evidence.push_back({workload_of(one), variant_of(one), match.hardware, match.stated, rate_of(one),
                                  reference, warnings_of(one, match)});
@@ -60,20 +90,24 @@ void gather_case(Gathered& gathered, const ReportInput& input, const record::Cas
 
 }  // namespace
 
-Gathered gather(std::span<const ReportInput> reports, const cloud::Catalog& catalog,
-                std::span<const PriceOverride> own_names) {
+Gathered gather(std::span<const ReportInput> reports, const cloud::Catalog& catalog, const Goal& goal) {
   Gathered gathered;
+  Seen seen;
   for (const ReportInput& input : reports) {
-    const StatedInstance stated = stated_instance(input, catalog, own_names);
-    for (const record::Case& one : input.report.cases) gather_case(gathered, input, one, stated, catalog);
+    const StatedInstance stated = stated_instance(input, catalog, goal.prices);
+    for (const record::Case& one : input.report.cases) gather_case(gathered, seen, input, one, stated, catalog, goal);
   }
   return gathered;
 }
 
 std::string to_text(const Workload& workload) {
+  constexpr std::size_t longest_value = 24;  // a heading is for names and sizes, not for sentences
   std::string options;
+  std::set<std::pair<std::string, std::string>> shown;
   for (const auto* map : {&workload.model_options, &workload.data_options})
-    for (const auto& [name, value] : *map) options += fmt::format("{}{}={}", options.empty() ? "" : ", ", name, value);
+    for (const auto& [name, value] : *map)
+      if (value.size() <= longest_value && shown.insert({name, value}).second)
+        options += fmt::format("{}{}={}", options.empty() ? "" : ", ", name, value);
   return fmt::format("{}{} on {}{}", workload.model, options.empty() ? "" : " (" + options + ")",
                      workload.data.empty() ? "unnamed data" : workload.data,
                      workload.optimizer.empty() ? "" : ", " + workload.optimizer);

@@ -26,13 +26,13 @@ struct Gathered {
   std::vector<SetAside> set_aside;
 };
 
-// Every case of every report becomes evidence or is set aside with its reason.
-// `own_names` are instance names that the catalogue need not know because the user gave their price.
+// Every case of every report becomes evidence or is set aside with its reason. A measurement that is given twice, in
+// copies of a report, counts once. Instance names with a price in the goal need not be in the catalogue.
 // Throws Error(usage) for a stated instance that is unknown, ambiguous, or contradicts its report.
-Gathered gather(std::span<const ReportInput> reports, const cloud::Catalog& catalog,
-                std::span<const PriceOverride> own_names);
+Gathered gather(std::span<const ReportInput> reports, const cloud::Catalog& catalog, const Goal& goal);
 
-// "resnet18 (classes=10, stem=cifar) on fashion-mnist, sgd".
+// "resnet18 (classes=10, stem=cifar) on fashion-mnist, sgd". Options with long values are left out, and those of the
+// data that the model has as well.
 std::string to_text(const Workload& workload);
 
 // "batch 32, fp32, 4 threads".

@@ -41,10 +41,25 @@ void apply(cloud::Catalog& catalog, const PriceOverride& price, const std::strin
   if (!used) cloud::find_instance(catalog, price.name, cloud::RegionPolicy::cheapest_on_demand);  // throws the refusal
 }
 
+bool is_same(const cloud::InstanceName& a, const cloud::InstanceName& b) {
+  return cloud::same_name(a.cloud, b.cloud) && cloud::same_name(a.name, b.name) && cloud::same_name(a.region, b.region);
+}
+
+void refuse_second_price(std::span<const PriceOverride> prices) {
+  std::vector<cloud::InstanceName> seen;
+  for (const PriceOverride& price : prices) {
+    const cloud::InstanceName name = cloud::parse_instance_name(price.name);
+    if (std::any_of(seen.begin(), seen.end(), [&](const cloud::InstanceName& other) { return is_same(name, other); }))
+      throw Error(Fault::usage, fmt::format("the price of {} is given twice", price.name), "--price", "give one of them");
+    seen.push_back(name);
+  }
+}
+
 }  // namespace
 
 cloud::Catalog priced_catalog(const cloud::Catalog& catalog, std::span<const Evidence> evidence, const Goal& goal) {
   cloud::Catalog priced = catalog;
+  refuse_second_price(goal.prices);
   add_unknown_instances(priced, evidence);
   for (const PriceOverride& price : goal.prices) apply(priced, price, cloud::iso_date(goal.now));
   return priced;

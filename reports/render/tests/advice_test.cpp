@@ -111,6 +111,14 @@ TEST(AdviceWords, Numbers) {
   EXPECT_EQ(number_words(0.0123), "0.01230");
 }
 
+TEST(AdviceWords, ExtremesHaveAnExponent) {
+  EXPECT_EQ(number_words(1e15), "1e+15");
+  EXPECT_EQ(number_words(1e-12), "1e-12");
+  EXPECT_EQ(usd_words(2.5e16), "$2.5e+16");
+  EXPECT_EQ(usd_words(1e-12), "$1e-12");
+  EXPECT_EQ(duration_words(8.64e20), "1e+16 d");
+}
+
 TEST(AdviceWords, Money) {
   EXPECT_EQ(usd_words(1310.8), "$1,310.80");
   EXPECT_EQ(usd_words(35.166), "$35.17");

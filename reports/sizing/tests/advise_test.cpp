@@ -133,7 +133,9 @@ TEST(Advise, OwnPricesReplaceTheCataloguesAndMayNameOwnMachines) {
   Goal goal = example_goal();
   goal.prices = {{"c7i.xlarge", 0.1}, {"my-box", 0.02}};
   const record::Case one = example_case("resnet8", 64, 1000, 10);
-  const Advice advice = advise_on({example_report({one}, "c7i.xlarge"), example_report({one}, "my-box")}, goal);
+  ReportInput other = example_report({one}, "my-box");
+  other.report.environment.host_name = "my-box";
+  const Advice advice = advise_on({example_report({one}, "c7i.xlarge"), other}, goal);
   const Offer* c7i = offer_of(advice.workloads[0], "c7i.xlarge", "", "your price");
   ASSERT_TRUE(c7i);
   EXPECT_DOUBLE_EQ(c7i->price->usd_per_hour, 0.1);
@@ -212,6 +214,14 @@ TEST(Advise, GoalsOutOfRangeAreRefusedByFlag) {
     EXPECT_NE(with([&](Goal& goal) { goal.budget_usd = bad; }).find("--budget"), std::string::npos);
     EXPECT_NE(with([&](Goal& goal) { goal.prices = {{"c7i.xlarge", bad}}; }).find("--price"), std::string::npos);
   }
+}
+
+TEST(Advise, OnePricePerName) {
+  Goal goal = example_goal();
+  goal.prices = {{"c7i.xlarge", 1}, {"C7I.xlarge", 2}};
+  EXPECT_NE(advise_refusal({eight_gpus()}, goal).find("given twice (--price)"), std::string::npos);
+  goal.prices = {{"c7i.xlarge", 1e300}};
+  EXPECT_NE(advise_refusal({eight_gpus()}, goal).find("give at most"), std::string::npos);
 }
 
 }  // namespace

@@ -149,5 +149,37 @@ TEST(Evidence, AGpuInstanceWithOtherGpusStatedForAGpuRunIsSetAside) {
             "it ran on 8 x A100-SXM4-40GB, not on g4dn.xlarge, which has 1 x T4");
 }
 
+TEST(Evidence, ACopyOfAReportCountsOnce) {
+  ReportInput copy = eight_gpus();
+  copy.name = "copy.json";
+  const Advice advice = advise_on({eight_gpus(), copy});
+  EXPECT_EQ(advice.workloads.at(0).figures.at(0).cases.size(), 1u);
+  ASSERT_EQ(advice.set_aside.size(), 1u);
+  EXPECT_EQ(advice.set_aside[0].reason, "counted already: the same measurement is in r.json");
+  copy.report.environment.host_name = "another";
+  EXPECT_EQ(advise_on({eight_gpus(), copy}).workloads.at(0).figures.at(0).cases.size(), 2u);
+}
+
+TEST(Evidence, ACopyCountsWhereTheFirstCouldNot) {
+  const record::Case one = example_case("resnet8", 64, 1000, 10);
+  EXPECT_TRUE(has_offers(advise_on({example_report({one}), example_report({one}, "c7i.xlarge")})));
+}
+
+TEST(Evidence, AThroughputBeyondCountingIsSetAside) {
+  for (const double rate : {1e-308, 1e308}) {
+    const Advice advice = advise_on({example_report({example_gpu_case("NVIDIA A100-SXM4-40GB", 8, rate, 0)}), eight_gpus()});
+    EXPECT_EQ(advice.set_aside.size(), rate < 1 ? 1u : 0u);
+  }
+  ReportInput input = eight_gpus();
+  input.report.cases[0].throughput.low = 1e-308;
+  EXPECT_FALSE(advise_on({input}).workloads.at(0).offers.at(0).total_seconds.high);
+}
+
+TEST(Evidence, AHeadingLeavesOutSentencesAndRepetitions) {
+  const Workload workload{"resnet8", {{"classes", "10"}}, "cifar10",
+                          {{"classes", "10"}, {"preparation", "scaled, mean and deviation of each channel"}}, "sgd", ""};
+  EXPECT_EQ(to_text(workload), "resnet8 (classes=10) on cifar10, sgd");
+}
+
 }  // namespace
 }  // namespace gpusizer::sizing
