@@ -148,6 +148,10 @@ TEST(Refusals, NothingHidesBehindANulByte) {
             "the report holds a NUL byte (r.json, byte " + std::to_string(good.size()) + ")");
 }
 
+TEST(Refusals, ControlCharactersOfAKeyDoNotCutTheSentence) {
+  EXPECT_EQ(message_for("{\"a\\u0000b\\u001b\": x}"), "the report is not valid JSON (r.json, byte 19, at /a\\x00b\\x1b)");
+}
+
 TEST(Refusals, BytesThatAreNotUtf8) {
   EXPECT_NE(message_for("{\"a\": \"\xff\"}").find("not valid JSON"), std::string::npos);
 }
