@@ -80,6 +80,9 @@ std::string rendered(const sizing::Advice& advice, const Options& options) {
 int advise_command(const Arguments& arguments) {
   Options options = advise_options();
   if (options.parse(arguments)) return 0;
+  auto inputs = options.values("word");
+  inputs.push_back(options.value("catalog").value_or(""));
+  refuse_input_as_output(options.value("out"), inputs);
   const sizing::Goal goal = goal_of(options);
   const auto reports = reports_of(options);
   const auto catalog_path = options.value("catalog");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "bench/cli/listing.hpp"
@@ -48,8 +49,17 @@ Program build(const CaseConfig& config, bool train) {
                           {.momentum = *config.momentum, .weight_decay = *config.weight_decay});
 }
 
+// An unknown name is refused in the words of this command's flag.
+std::unique_ptr<Backend> target_backend(const std::string& name) {
+  try {
+    return make_backend(name);
+  } catch (const Error& error) {
+    throw Error(error.fault(), error.problem(), "--target", error.hint());
+  }
+}
+
 LoweredProgram lowered(const Program& program, const std::string& backend_name) {
-  const auto backend = make_backend(backend_name);
+  const auto backend = target_backend(backend_name);
   const Probe probe = backend->probe();
   if (probe.devices.empty())
     throw Error(Fault::environment, fmt::format("no device for '{}': {}", backend_name, probe.reason), "--target");

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 #include <sstream>
 
@@ -67,6 +68,7 @@ bool Options::parse(const Arguments& arguments) {
   }
   for (const std::string& word : values_.count("word") ? values("word") : std::vector<std::string>{})
     if (word.starts_with("-") && word.size() > 1) refuse_unknown(word);  // a short flag; none exists
+  refuse_empty_values();
   if (!values_["help"].as<bool>()) return false;
   print_help();
   return true;
@@ -97,6 +99,19 @@ std::vector<std::string> Options::flag_names() const {
   std::vector<std::string> names;
   for (const auto& option : shown_.options()) names.push_back("--" + option->long_name());
   return names;
+}
+
+// An empty word is most often a shell variable that was not set; what it meant cannot be guessed.
+void Options::refuse_empty_values() const {
+  for (const auto& [name, value] : values_) {
+    const auto* one = boost::any_cast<std::string>(&value.value());
+    const auto* several = boost::any_cast<std::vector<std::string>>(&value.value());
+    const bool empty = (one && one->empty()) || (several && std::count(several->begin(), several->end(), ""));
+    if (!empty) continue;
+    const std::string where = name == "word" ? "" : "--" + name;
+    throw Error(Fault::usage, where.empty() ? "a word is empty" : "the value of the flag is empty", where,
+                fmt::format("give one or leave it out; see gpusizer {} --help", command_));
+  }
 }
 
 void Options::refuse_unknown(const std::string& word) const {

@@ -31,6 +31,7 @@ class Options {
  private:
   void print_help() const;
   std::vector<std::string> flag_names() const;
+  void refuse_empty_values() const;
   [[noreturn]] void refuse_unknown(const std::string& word) const;
 
   std::string command_, usage_, examples_;

@@ -39,6 +39,7 @@ int report_command(const Arguments& arguments) {
   options.flag("out", "FILE", "write it there instead of to standard output");
   options.positional("word", -1);
   if (options.parse(arguments)) return 0;
+  refuse_input_as_output(options.value("out"), options.values("word"));
   const render::Format& format = render::format_named(options.value("format").value_or("terminal"));
   const render::Look look = options.value("out") ? render::Look{} : look_of_stdout();
   put_text(format.render(reports_of(options), look), options.value("out"));

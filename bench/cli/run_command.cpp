@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <iostream>
+#include <optional>
 
 #include "bench/cli/command.hpp"
 #include "bench/cli/command_text.hpp"
+#include "bench/cli/default_out.hpp"
 #include "bench/cli/options.hpp"
+#include "bench/cli/output.hpp"
 #include "bench/cli/progress_line.hpp"
 #include "bench/cli/terminal.hpp"
 #include "bench/cli/wait_policy.hpp"
@@ -49,12 +52,6 @@ Overrides overrides_of(const Options& options) {
   return overrides;
 }
 
-std::string default_out() {
-  std::string time = utc_now();
-  std::erase_if(time, [](char c) { return c == ':' || c == '-'; });
-  return "gpusizer-" + time + ".json";
-}
-
 // Nothing is lost silently: what did not reach its file goes to standard output.
 int conclude(const RunOutcome& outcome, const std::filesystem::path& out, bool json, bool shown) {
   if (json || outcome.write_problem) std::cout << record::to_json(outcome.report);
@@ -76,11 +73,14 @@ int run_command(const Arguments& arguments) {
   Options options = run_options();
   if (options.parse(arguments)) return 0;
   RunRequest request;
+  refuse_input_as_output(options.value("out"), {options.value("suite").value_or("")});
   request.config = make_run_config(options.value("suite").value_or(""), overrides_of(options));
-  request.out = options.value("out").value_or(default_out());
   request.instance = options.value("as").value_or("");
   request.command_line = command_text("run", arguments);
   choose_wait_policy();  // may start the program anew
+  std::optional<DefaultOut> claimed;
+  if (!options.has("out")) claimed.emplace("", utc_now());
+  request.out = claimed ? claimed->path() : std::filesystem::path(*options.value("out"));
 
   ProgressLine progress(stderr, stderr_is_terminal(), options.has("quiet"));
   request.progress = progress.callbacks();

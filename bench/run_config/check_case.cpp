@@ -63,7 +63,8 @@ void check_words(const CaseConfig& c) {
 void check_length(const CaseConfig& c) {
   check_positive(c.epochs, "--epochs");
   check_positive(c.max_seconds, "--max-seconds");
-  check_range(c.warmup, 0, INT32_MAX, "--warmup");
+  if (c.warmup == 0) refuse("the first step never counts, so no warm-up is shorter than 1", "--warmup", "use 1 or more, or leave it out");
+  check_range(c.warmup, 1, INT32_MAX, "--warmup");
   if (c.steps) check_range(*c.steps, 1, INT32_MAX, "--steps");
   if (c.max_steps) check_range(*c.max_steps, 1, INT32_MAX, "--max-steps");
   if (c.steps && c.epochs) refuse("--steps and --epochs exclude each other", "--steps", "give one of them");

@@ -5,13 +5,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "gpusizer/error.hpp"
+#include "reports/record/atomic_file.hpp"
 
 namespace gpusizer {
 namespace {
@@ -39,6 +38,10 @@ json parse_strictly(std::string_view text, const std::string& origin) {
     return json::parse(text, watch);
   } catch (const json::parse_error& error) {
     refuse("the suite is not valid JSON", fmt::format("{}, byte {}", origin, error.byte), "", "correct it there");
+  } catch (const json::out_of_range&) {
+    refuse("the suite holds a number that is too large", origin, "", "write a smaller one");
+  } catch (const json::exception&) {
+    refuse("the suite cannot be read as JSON", origin, "", "correct it");
   }
 }
 
@@ -100,15 +103,6 @@ void check_top(const json& suite, const std::string& origin) {
     refuse("a suite needs a list of at least one case", origin, "/cases", "write \"cases\": [{\"model\": \"resnet50\"}]");
 }
 
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
-  if (!file || file.bad()) throw Error(Fault::input, "the suite file cannot be read", path, "check path and permissions");
-  if (text.size() > kLargestFile) throw Error(Fault::input, "the suite file is larger than 1 MiB", path);
-  return text;
-}
-
 bool looks_like_path(const std::string& name) {
   return name.find('/') != std::string::npos || name.ends_with(".json");
 }
@@ -137,7 +131,7 @@ Suite load_suite(const std::string& name_or_path) {
   if (!looks_like_path(name_or_path))
     throw Error(Fault::usage, fmt::format("there is no suite '{}'", name_or_path), "--suite",
                 fmt::format("use {} or the path of a .json file", known));
-  return parse_suite(read_file(name_or_path), name_or_path);
+  return parse_suite(record::read_whole_file(name_or_path, kLargestFile), name_or_path);
 }
 
 RunConfig make_run_config(const std::string& suite, const Overrides& overrides) {

@@ -15,16 +15,15 @@ record::StringMap model_words(const ModelOptions& options) {
           {"channels", std::to_string(options.channels)}, {"stem", options.stem}};
 }
 
+// Without what the model's options say already: the images have its size and channels, and most often its classes.
 record::StringMap data_words(const PreparedCase& p) {
   const SourceFacts& facts = p.train_data->facts();
-  record::StringMap words{{"image", facts.shape.text()}, {"classes", std::to_string(facts.classes)},
-                          {"tail", p.config.tail}, {"augment", *p.config.augment ? "on" : "off"}};
+  record::StringMap words{{"tail", p.config.tail}, {"augment", *p.config.augment ? "on" : "off"}};
+  if (facts.classes != p.model_options.classes) words["classes"] = std::to_string(facts.classes);
   if (!facts.location.empty()) words["path"] = facts.location;
   if (!facts.preparation.empty()) words["preparation"] = facts.preparation;
   return words;
 }
-
-bool has_length(const CaseConfig& config) { return config.data != "synthetic" || config.synthetic_samples > 0; }
 
 }  // namespace
 
@@ -54,8 +53,8 @@ void fill_prepared(record::Case& record, const PreparedCase& p) {
   record.config.model_options = model_words(p.model_options);
   record.config.data = p.train_data->name();
   record.config.data_options = data_words(p);
-  record.config.dataset_samples = has_length(p.config) ? Maybe<std::int64_t>(p.train_data->size())
-                                                       : Maybe<std::int64_t>::missing("made-up data has no end");
+  record.config.dataset_samples = is_endless(p.config) ? Maybe<std::int64_t>::missing("made-up data has no end")
+                                                       : Maybe<std::int64_t>(p.train_data->size());
   record.config.device = p.device.model;
   record.config.threads = p.device.threads;
   record.facts.parameters = p.facts.parameters;

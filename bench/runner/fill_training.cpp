@@ -21,28 +21,42 @@ void fill_loss_curve(record::Training& training, const std::vector<double>& loss
   }
 }
 
-void fill_evaluations(record::Training& training, const LoopResult& result, double steps_per_epoch) {
+std::int64_t samples_of(const LoopResult& result, std::int64_t steps) {
+  std::int64_t samples = 0;
+  for (std::int64_t i = 0; i < steps; ++i) samples += result.steps[static_cast<std::size_t>(i)].samples;
+  return samples;
+}
+
+// `epoch_samples`: what one pass over the data has.
+void fill_evaluations(record::Training& training, const LoopResult& result, double epoch_samples) {
   for (const EvaluationPoint& point : result.evaluations)
-    training.evaluations.push_back({.epochs = static_cast<double>(point.after_steps) / steps_per_epoch,
+    training.evaluations.push_back({.epochs = static_cast<double>(samples_of(result, point.after_steps)) / epoch_samples,
                                     .accuracy = finite(point.accuracy.accuracy, "the accuracy was not finite"),
                                     .loss = finite(point.accuracy.loss, "the loss was not finite"),
                                     .samples = point.accuracy.samples,
                                     .training_seconds = point.training_seconds});
 }
 
+double samples_of_planned_epoch(const LoopResult& result, const LoopPlan& plan) {
+  return result.steps.empty() ? 1.0 : static_cast<double>(plan.steps_per_epoch * result.steps.front().samples);
+}
+
 }  // namespace
 
 void fill_training(record::Case& record, const LoopResult& result, const LoopPlan& plan) {
   record::Training& training = record.training;
-  const auto steps_per_epoch = static_cast<double>(plan.steps_per_epoch);
   fill_loss_curve(training, result.losses);
-  fill_evaluations(training, result, steps_per_epoch);
+  // Data without an end is still evaluated after as many steps as are called an epoch.
+  const auto& dataset = record.config.dataset_samples;
+  fill_evaluations(training, result, dataset ? static_cast<double>(*dataset) : samples_of_planned_epoch(result, plan));
   training.final_loss = result.losses.empty() ? Maybe<double>::missing("no step was finished")
                                               : finite(result.losses.back(), "the loss was not finite");
   training.accuracy = training.evaluations.empty()
                           ? Maybe<double>::missing(plan.evaluate ? "no evaluation was finished" : "no evaluation was asked for")
                           : training.evaluations.back().accuracy;
-  training.epochs = static_cast<double>(result.steps.size()) / steps_per_epoch;
+  const auto executed = static_cast<double>(samples_of(result, static_cast<std::int64_t>(result.steps.size())));
+  training.epochs = dataset ? Maybe<double>(executed / static_cast<double>(*dataset))
+                            : Maybe<double>::missing("made-up data has no end");
   training.time_to_target_seconds =
       Maybe<double>(result.time_to_target_seconds, plan.target_accuracy ? "the target accuracy was not reached"
                                                                         : "no target accuracy was asked for");

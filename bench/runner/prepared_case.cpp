@@ -66,9 +66,7 @@ std::optional<std::int64_t> known_steps(const PreparedCase& p) {
 }
 
 void plan_epoch(PreparedCase& p) {
-  // An epoch of made-up images has a length only if somebody gave it one.
-  const bool endless = p.config.data == "synthetic" && p.config.synthetic_samples == 0 && !p.config.epochs;
-  p.epoch = epoch_shape(p.train_data->size(), *p.config.batch, p.config.tail == "keep" && !endless);
+  p.epoch = epoch_shape(p.train_data->size(), *p.config.batch, p.config.tail == "keep" && !is_endless(p.config));
 }
 
 void plan_loop(PreparedCase& p) {
@@ -86,7 +84,7 @@ void plan_loop(PreparedCase& p) {
   p.loop.max_seconds = c.max_seconds;
   p.loop.evaluate = *c.eval;
   p.loop.target_accuracy = c.target_accuracy;
-  p.loop.stopping = {.precision_target = c.precision_target, .fixed_warm_up = std::max<std::int64_t>(c.warmup, 1)};
+  p.loop.stopping = {.precision_target = c.precision_target, .fixed_warm_up = c.warmup};
 }
 
 std::int64_t loader_bytes(const PreparedCase& p) {
@@ -97,6 +95,10 @@ std::int64_t loader_bytes(const PreparedCase& p) {
 double gib(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
 
 }  // namespace
+
+bool is_endless(const CaseConfig& config) {
+  return config.data == "synthetic" && config.synthetic_samples == 0 && !config.epochs;
+}
 
 PreparedCase prepare_case(const CaseConfig& config) {
   PreparedCase p;

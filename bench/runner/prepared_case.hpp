@@ -46,6 +46,9 @@ struct PreparedCase {
   std::int64_t loader_bytes = 0;  // batches that the loaders hold
 };
 
+// An epoch of made-up images has a length only if somebody gave it one, or asked for epochs.
+bool is_endless(const CaseConfig& config);
+
 // Throws Error: usage for what cannot be (a batch larger than the data, shapes that do not fit), input or environment for
 // missing or damaged data and devices.
 PreparedCase prepare_case(const CaseConfig& config);

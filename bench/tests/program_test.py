@@ -7,6 +7,7 @@
 import json
 import os
 import pathlib
+import re
 import resource
 import shlex
 import signal
@@ -100,6 +101,13 @@ class Words(Program):
             (["devises", "devices"], ["list", "devises"]),
             (["--dataset-samples"], ["advise", "x.json", "--epochs", "1"]),
             (["no report"], ["report"]),
+            (["--target", "tpu"], ["list", "program", "resnet8", "--target", "tpu"]),
+            (["--out", "empty"], ["report", "x.json", "--out", ""]),
+            (["empty"], ["report", ""]),
+            (["--price", "empty"], ["advise", "x.json", "--dataset-samples", "1", "--epochs", "1", "--price", ""]),
+            (["--suite", "empty"], ["run", "--suite", ""]),
+            (["--out", "empty"], ["run", *TINY, "--out", ""]),
+            (["--data", "empty"], ["run", *TINY, "--data", ""]),
             (["format"], ["report", "--format", "pdf", "x.json"]),
         ]:
             self.assert_refused(2, fragments, *arguments)
@@ -114,6 +122,7 @@ class Refusals(Program):
             (["--batch"], ["--model", "resnet8", "--batch", "many"]),
             (["--lr"], ["--model", "resnet8", "--lr", "nan"]),
             (["warm-up of 200", "100 steps"], ["--model", "resnet8", "--steps", "100", "--warmup", "200"]),
+            (["first step", "--warmup"], ["--model", "resnet8", "--warmup", "0"]),
             (["nightly", "demo"], ["--suite", "nightly"]),
             (["tpu"], ["--model", "resnet8", "--device", "tpu"]),
             (["imaginary"], ["--model", "resnet8", "--data", "imaginary"]),
@@ -139,6 +148,22 @@ class Refusals(Program):
         self.assert_refused(2, ["/cases/0/batches"], "run", "--suite", str(suite), "--out", str(self.out))
         suite.write_text('{"cases": [')
         self.assert_refused(2, ["byte"], "run", "--suite", str(suite), "--out", str(self.out))
+        suite.write_text('{"cases": [{"model": "resnet8", "lr": 1e999}]}')
+        self.assert_refused(2, ["s.json", "too large"], "run", "--suite", str(suite), "--out", str(self.out))
+        for path in (str(self.folder) + "/", "/dev/zero", str(self.folder / "no.json")):
+            self.assert_refused(3, [path], "run", "--suite", path, "--out", str(self.out))
+
+    def test_an_output_that_is_an_input(self):
+        self.out.write_text("{}")
+        link = self.folder / "link.json"
+        link.symlink_to(self.out)
+        for arguments in (["report", str(self.out)], ["run", "--suite", str(self.out)],
+                          ["advise", str(self.out), "--dataset-samples", "1", "--epochs", "1"]):
+            for out in (self.out, link):
+                code, _, err = call(*arguments, "--out", str(out))
+                self.assertEqual(code, 2, err)
+                self.assertIn("--out", err)
+        self.assertEqual(self.out.read_text(), "{}")
 
     def test_missing_data(self):
         code, out, err = call("run", "--model", "resnet8", "--data", "idx:/no/such/folder", "--out", str(self.out))
@@ -192,6 +217,41 @@ class Runs(Program):
         self.assertEqual(shlex.split(self.report()["command_line"]),
                          ["gpusizer", "run", *TINY, "--max-steps", "3", "--out", str(self.out)])
 
+    def test_unnamed_reports_do_not_replace_each_other(self):
+        runs = [start("run", *TINY, "--max-steps", "2", cwd=self.folder, env=dict(os.environ, OMP_WAIT_POLICY="passive"))
+                for _ in range(3)]
+        for process in runs:
+            _, err = process.communicate(timeout=240)
+            self.assertEqual(process.returncode, 0, err)
+        reports = list(self.folder.glob("gpusizer-*.json"))
+        self.assertEqual(len(reports), 3)
+        for path in reports:
+            self.assertEqual(json.loads(path.read_text())["status"], "complete")
+        self.assertEqual(call("run", *TINY, "--threads", "1000", cwd=self.folder)[0], 2)
+        self.assertEqual(len(list(self.folder.iterdir())), 3)
+
+    def test_the_peak_memory_is_the_case_s_own(self):
+        suite = self.folder / "s.json"
+        tiny = {"model": "resnet8", "batch": 8, "image_size": 8, "max_steps": 3}
+        suite.write_text(json.dumps({"cases": [dict(tiny, batch=128, image_size=32), tiny]}))
+        self.assertEqual(call("run", "--suite", str(suite), "--out", str(self.out))[0], 0)
+        large, small = (case["memory"] for case in self.report()["cases"])
+        self.assertGreaterEqual(large["peak_rss_bytes"], 0.9 * large["allocated_bytes"])
+        if small["peak_rss_bytes"] is None:  # the system cannot forget a peak
+            self.assertIn("earlier case", json.dumps(small))
+        else:
+            self.assertLess(small["peak_rss_bytes"], large["peak_rss_bytes"] - 0.5 * large["allocated_bytes"])
+
+    def test_the_progress_and_the_report_name_the_same_half_width(self):
+        code, out, err = self.run_tiny("--max-steps", "30")
+        self.assertEqual(code, 0, err)
+        t = self.report()["cases"][0]["throughput"]
+        half = 100 * max(t["high"] - t["value"], t["value"] - t["low"]) / t["value"]
+        for text in (out, err):
+            printed = re.search(r"± ([0-9.]+) %", text)
+            self.assertTrue(printed, text)
+            self.assertAlmostEqual(float(printed[1]), half, delta=max(0.05, 0.01 * half))
+
     def test_the_same_seed_gives_the_same_losses(self):
         def losses(seed):
             code, _, err = self.run_tiny("--steps", "12", "--seed", seed)
@@ -211,6 +271,18 @@ class Runs(Program):
         self.assertEqual([e["samples"] for e in case["training"]["evaluations"]], [45, 45])
         self.assertEqual(case["measurement"]["stop_reason"], "epochs_done")
         self.assertEqual(case["training"]["epochs"], 2)
+        self.assertEqual([e["epochs"] for e in case["training"]["evaluations"]], [1, 2])
+        self.assertNotIn("image", case["config"]["data_options"])
+        self.assertNotIn("classes", case["config"]["data_options"])
+
+    def test_epochs_are_what_was_executed_of_the_data(self):
+        code, _, err = self.run_tiny("--synthetic-samples", "45", "--epochs", "2", "--tail", "drop")
+        self.assertEqual(code, 0, err)
+        self.assertAlmostEqual(self.report()["cases"][0]["training"]["epochs"], 80 / 45)
+        self.assertEqual(self.run_tiny("--steps", "3")[0], 0)
+        training = self.report()["cases"][0]["training"]
+        self.assertIsNone(training["epochs"])
+        self.assertIn("no end", json.dumps(training))
 
     def test_a_loss_that_is_not_finite_is_not_a_result(self):
         code, _, _ = self.run_tiny("--steps", "40", "--lr", "1e30", "--schedule", "constant")
@@ -265,12 +337,16 @@ class Interruptions(Program):
             self.assertEqual(call("report", str(self.out))[0], 0)
 
     def test_a_second_signal_of_either_kind_ends_the_program_at_once(self):
-        process = start("run", "--model", "resnet18", "--batch", "64", "--steps", "100000", "--out", str(self.out))
-        time.sleep(2)
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.2)
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        # A step that ends between the two signals ends the run in the ordinary way, which says nothing: then once more.
+        for _ in range(3):
+            process = start("run", "--model", "resnet50", "--batch", "32", "--steps", "100000", "--out", str(self.out))
+            time.sleep(2)
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=120)
+            if process.returncode not in (128 + signal.SIGTERM, 128 + signal.SIGINT):
+                break
         self.assertIn(process.returncode, (-signal.SIGTERM, -signal.SIGINT))
 
     def test_a_full_disk_loses_nothing(self):

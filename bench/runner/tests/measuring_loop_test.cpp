@@ -54,6 +54,7 @@ struct Bench {
   LoopPlan plan{.learning_rate = {.highest = 0.1}, .steps_per_epoch = 1000};
   LoopResult result;
   int signal_after = 0;
+  record::Maybe<std::int64_t> dataset_samples = record::Maybe<std::int64_t>::missing("endless");
 
   void run() {
     train_and_measure(trainer, plan, clock, [&] { return signal_after > 0 && trainer.steps >= signal_after ? 15 : 0; },
@@ -61,6 +62,7 @@ struct Bench {
   }
   record::Case record() const {
     record::Case record;
+    record.config.dataset_samples = dataset_samples;
     fill_measurement(record, result, plan, "images");
     fill_training(record, result, plan);
     return record;
@@ -198,6 +200,21 @@ TEST(MeasuringLoop, EvaluationsAreOutsideOfTheStepTimes) {
   EXPECT_NEAR(*bench.record().throughput.value, 1000, 1e-6);
   EXPECT_NEAR(*bench.record().training.accuracy, 0.6, 1e-12);
   EXPECT_NEAR(bench.record().training.evaluations[1].epochs, 2.0, 1e-12);
+}
+
+TEST(MeasuringLoop, EpochsAreTheSamplesThatWereExecuted) {
+  Bench bench;
+  bench.trainer.steps_per_epoch = 8;
+  bench.trainer.tail_samples = 50;
+  bench.plan.steps_per_epoch = 8;
+  bench.plan.total_steps = 12;
+  bench.plan.evaluate = true;
+  bench.dataset_samples = 750;
+  bench.run();
+  EXPECT_NEAR(*bench.record().training.epochs, 1150.0 / 750, 1e-12);
+  EXPECT_NEAR(bench.record().training.evaluations[0].epochs, 1.0, 1e-12);
+  bench.dataset_samples = record::Maybe<std::int64_t>::missing("endless");
+  EXPECT_FALSE(bench.record().training.epochs);
 }
 
 TEST(MeasuringLoop, ACapInsideAnEpochIsStillEvaluatedOnce) {
