@@ -71,7 +71,7 @@ struct Phases {
 struct Memory {
   Maybe<std::int64_t> planned_peak_bytes;  // of the memory plan, per device
   Maybe<std::int64_t> allocated_bytes;     // what the backend really took, per device
-  Maybe<std::int64_t> peak_rss_bytes;      // of the whole process, largest so far when the case ended
+  Maybe<std::int64_t> peak_rss_bytes;      // of the whole process, largest of this case
   UnknownFields unknown;
 
   friend bool operator==(const Memory&, const Memory&) = default;
