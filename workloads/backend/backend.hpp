@@ -2,6 +2,7 @@
 // The contract between what is trained and what it runs on: backends, devices and executors.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -42,6 +43,8 @@ struct StepResult {
   double correct = 0;         // samples whose largest logit is the label
   bool finite = true;         // false: the loss is NaN or infinite
   double device_seconds = 0;  // the step alone, as the device saw it
+  // The program's outputs in their order: value and count.
+  std::array<double, most_program_outputs> outputs{}, counts{};
 };
 
 struct OperationTime {

@@ -68,7 +68,7 @@ class ImageFolderSource final : public ImageSource {
   }
 
  private:
-  void read_sample(int64_t index, const SampleContext& context, float* image, int32_t& label) const override {
+  void read_image(int64_t index, const SampleContext& context, float* image, int32_t& label) const override {
     const ImageEntry& entry = images_[static_cast<size_t>(index)];
     const fs::path path = folder_ / class_names()[static_cast<size_t>(entry.label)] / entry.file_name;
     const std::string name = path.string();

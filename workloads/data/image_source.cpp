@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts that all image sources share: the check of the index, and shapes in words.
+// The parts that all image sources share: their fields, and reading through them.
 #include "workloads/data/image_source.hpp"
 
-#include <fmt/format.h>
-
-#include "gpusizer/error.hpp"
+#include <array>
 
 namespace gpusizer {
 
-std::string ImageShape::text() const { return fmt::format("{}x{}x{}", channels, height, width); }
+namespace {
+
+std::vector<std::vector<Field>> image_fields(const ImageShape& s) {
+  return {{{"images", ValueType::f32, {s.channels, s.height, s.width}}, {"labels", ValueType::i32, {}}}};
+}
+
+}  // namespace
+
+ImageSource::ImageSource(SourceFacts facts) : SampleSource(facts, image_fields(facts.shape)) {}
 
 void ImageSource::read(int64_t index, const SampleContext& context, float* image, int32_t& label) const {
-  if (index < 0 || index >= size()) {
-    throw Error(Fault::failed, fmt::format("sample {} was asked for, but there are {}", index, size()), name());
-  }
-  read_sample(index, context, image, label);
+  SampleSource::read(index, context, std::array<void*, 2>{image, &label});
+}
+
+void ImageSource::read_sample(int64_t index, const SampleContext& context, std::span<void* const> values) const {
+  read_image(index, context, static_cast<float*>(values[0]), *static_cast<int32_t*>(values[1]));
 }
 
 }  // namespace gpusizer

@@ -117,7 +117,7 @@ PixelSource::PixelSource(SourceFacts facts, PixelTable table, Normalisation norm
   }
 }
 
-void PixelSource::read_sample(int64_t index, const SampleContext& context, float* image, int32_t& label) const {
+void PixelSource::read_image(int64_t index, const SampleContext& context, float* image, int32_t& label) const {
   const Placement placement =
       place(table_.shape, shape(), augmentation_, context.augment, SampleRandom(context.seed, context.epoch, index));
   const int64_t plane = shape().height * shape().width;

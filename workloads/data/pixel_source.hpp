@@ -36,7 +36,7 @@ class PixelSource final : public ImageSource {
               const DataOptions& options);
 
  private:
-  void read_sample(int64_t index, const SampleContext& context, float* image, int32_t& label) const override;
+  void read_image(int64_t index, const SampleContext& context, float* image, int32_t& label) const override;
 
   PixelTable table_;
   Augmentation augmentation_;

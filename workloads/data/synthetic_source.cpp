@@ -77,7 +77,7 @@ class SyntheticSource final : public ImageSource {
     }
   }
 
-  void read_sample(int64_t index, const SampleContext&, float* image, int32_t& label) const override {
+  void read_image(int64_t index, const SampleContext&, float* image, int32_t& label) const override {
     const int64_t chosen = index % pool_images_;
     std::copy_n(pool_.data() + chosen * shape().values(), shape().values(), image);
     label = labels_[static_cast<size_t>(chosen)];

@@ -41,7 +41,8 @@ void Rewriter::count() {
 }
 
 int32_t Rewriter::only_reader(TensorId id) const {
-  const bool result = id == program_.loss || id == program_.correct;
+  const auto is_output = [&](const ProgramOutput& out) { return out.value == id || out.count == id; };
+  const bool result = id == program_.loss || id == program_.correct || std::ranges::any_of(program_.outputs, is_output);
   return result || readers(id).size() != 1 ? -1 : readers(id)[0];
 }
 

@@ -13,6 +13,9 @@ std::vector<TensorId> results(const Program& program) {
   std::vector<TensorId> list;
   for (const TensorId id : {program.loss, program.correct})
     if (id.index >= 0) list.push_back(id);
+  for (const ProgramOutput& out : program.outputs)
+    for (const TensorId id : {out.value, out.count})
+      if (id.index >= 0) list.push_back(id);
   const auto updates = [](const Operation& op) { return op.phase == Phase::update; };
   if (std::ranges::any_of(program.operations, updates)) return list;
   const auto read_by = readers(program);

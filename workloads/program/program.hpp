@@ -14,6 +14,15 @@ namespace gpusizer {
 
 // Invariants (kept by ProgramBuilder and by every transform): an operation reads only inputs, scalars, persistent
 // tensors and results of earlier operations; each tensor that is not persistent or bound is written exactly once.
+// A scalar result besides the loss that people want to see: "mlm_accuracy".
+struct ProgramOutput {
+  std::string name;
+  TensorId value;       // f32 scalar: a mean, or a sum if `summed`
+  TensorId count;       // f32 scalar: over how many things the mean or the sum is; index -1: the program's batch
+  bool summed = false;  // then the mean is value / count
+};
+inline constexpr size_t most_program_outputs = 8;
+
 struct Program {
   std::string name;
   int64_t batch = 0;  // samples that one run of the program processes
@@ -21,6 +30,7 @@ struct Program {
   std::vector<Operation> operations;
   TensorId loss;     // f32 scalar: mean over the batch; index -1 when the program has none
   TensorId correct;  // f32 scalar: how many samples' largest logit is the label; index -1 when none
+  std::vector<ProgramOutput> outputs;  // at most most_program_outputs
 
   const Tensor& tensor(TensorId id) const { return tensors[static_cast<size_t>(id.index)]; }
   Tensor& tensor(TensorId id) { return tensors[static_cast<size_t>(id.index)]; }

@@ -152,6 +152,10 @@ StepResult CpuExecutor::result_of(size_t index, double seconds) {
   };
   StepResult r{steps_++, value(p.loss), value(p.correct), true, seconds};
   r.finite = std::isfinite(r.loss);
+  for (size_t i = 0; i < p.outputs.size(); ++i) {
+    r.outputs[i] = value(p.outputs[i].value);
+    r.counts[i] = p.outputs[i].count.index >= 0 ? value(p.outputs[i].count) : static_cast<double>(p.batch);
+  }
   return r;
 }
 

@@ -157,6 +157,11 @@ void ReferenceExecutor::enqueue(int program, StepInputs inputs) {
   const Program& p = c.lowered.program;
   if (p.loss.index >= 0) result.loss = values(program, p.loss)[0];
   if (p.correct.index >= 0) result.correct = values(program, p.correct)[0];
+  for (size_t i = 0; i < p.outputs.size(); ++i) {
+    const ProgramOutput& out = p.outputs[i];
+    result.outputs[i] = values(program, out.value)[0];
+    result.counts[i] = out.count.index >= 0 ? values(program, out.count)[0] : static_cast<double>(p.batch);
+  }
   result.finite = std::isfinite(result.loss);
   ++steps_;
   finished_.push_back(result);

@@ -24,7 +24,7 @@ class NumberSource final : public ImageSource {
         before_(std::move(before)) {}
 
  private:
-  void read_sample(int64_t index, const SampleContext& context, float* image, int32_t& label) const override {
+  void read_image(int64_t index, const SampleContext& context, float* image, int32_t& label) const override {
     if (before_) before_(index);
     image[0] = static_cast<float>(index);
     image[1] =
