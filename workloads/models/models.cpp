@@ -46,10 +46,16 @@ const ModelEntry& find_model(std::string_view name) {
 }
 
 ModelOptions with_defaults(const ModelEntry& entry, ModelOptions options) {
-  if (options.classes == 0) options.classes = entry.defaults.classes;
-  if (options.image_size == 0) options.image_size = entry.defaults.image_size;
-  if (options.channels == 0) options.channels = entry.defaults.channels;
-  if (options.stem.empty()) options.stem = entry.defaults.stem;
+  constexpr int64_t ModelOptions::*numbers[] = {
+      &ModelOptions::classes,  &ModelOptions::image_size,   &ModelOptions::channels,   &ModelOptions::layers,
+      &ModelOptions::hidden,   &ModelOptions::heads,        &ModelOptions::feed_forward, &ModelOptions::vocabulary,
+      &ModelOptions::sequence, &ModelOptions::predictions,  &ModelOptions::window,     &ModelOptions::horizon,
+      &ModelOptions::features};
+  constexpr std::string ModelOptions::*words[] = {&ModelOptions::stem, &ModelOptions::head, &ModelOptions::loss};
+  for (const auto member : numbers)
+    if (options.*member == 0) options.*member = entry.defaults.*member;
+  for (const auto member : words)
+    if ((options.*member).empty()) options.*member = entry.defaults.*member;
   return options;
 }
 
