@@ -85,6 +85,11 @@ class SampleSource {
   // Throws Error naming the file when the sample cannot be read.
   void read(int64_t index, const SampleContext& context, std::span<void* const> values) const;
 
+  // What guesses without a model reach on this held-out source, after a look at `train`, by name: the loss of word
+  // frequencies ("unigram_entropy_nats"), the errors of "no change" and "as a season ago". A run that is not clearly
+  // better has learned nothing. Empty when the source knows none; takes at most seconds.
+  virtual std::vector<std::pair<std::string, double>> baselines(const SampleSource& /*train*/) const { return {}; }
+
  protected:
   // `fields`: one list for each bucket.
   SampleSource(SourceFacts facts, std::vector<std::vector<Field>> fields)
