@@ -38,11 +38,10 @@ std::vector<Binding> ExecutorTrainer::bind(int program, const Batch& batch, floa
   const Program& p = executor_->program(program).program;
   learning_rate_ = learning_rate;
   std::vector<Binding> bindings;
-  const auto add = [&](const char* name, const void* data) {
+  const auto add = [&](std::string_view name, const void* data) {
     if (const Tensor* tensor = p.find(name)) bindings.push_back({tensor->id, data});
   };
-  add("images", batch.images.data());
-  add("labels", batch.labels.data());
+  for (std::size_t field = 0; field < batch.fields.size(); ++field) add(batch.fields[field].name, batch.data(field));
   add("learning_rate", &learning_rate_);
   add("random_state", random_state_.data());
   return bindings;

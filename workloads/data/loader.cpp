@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <limits>
 #include <system_error>
@@ -12,13 +13,13 @@
 
 #include "gpusizer/error.hpp"
 #include "workloads/data/data_file.hpp"
-#include "workloads/data/epoch_order.hpp"
 
 namespace gpusizer {
 
 namespace {
 
 constexpr int64_t most_threads = 1024, most_prefetch_batches = 1024;
+constexpr size_t most_fields = 16;
 constexpr int64_t most_chunk_samples = 32;  // large enough to make the lock cheap, small enough to spread a batch
 
 double steady_seconds() {
@@ -30,26 +31,45 @@ void need(int64_t value, int64_t least, int64_t most, const std::string& what) {
   throw Error(Fault::usage, fmt::format("the loader's {} is {}; it must be {} to {}", what, value, least, most));
 }
 
-LoaderOptions checked(LoaderOptions options, const ImageSource& source) {
+constexpr int64_t value_bytes = 4;  // of every ValueType
+
+// Of one sample's field, in the bucket where it is largest.
+int64_t most_values(const SampleSource& source, size_t field) {
+  int64_t most = 0;
+  for (int64_t bucket = 0; bucket < source.buckets(); ++bucket)
+    most = std::max(most, source.fields(bucket)[field].values());
+  return most;
+}
+
+void check_fields(const SampleSource& source) {
+  for (int64_t bucket = 0; bucket < source.buckets(); ++bucket) {
+    if (source.fields(bucket).size() == source.fields().size() && source.fields().size() <= most_fields) continue;
+    throw Error(Fault::failed, fmt::format("buckets must have the same fields, at most {}", most_fields), source.name());
+  }
+}
+
+// The memory is asked for before the samples are counted and the buffers made.
+void check_memory(const LoaderOptions& options, const SampleSource& source) {
+  double sample_bytes = sizeof(int64_t);
+  for (size_t field = 0; field < source.fields().size(); ++field)
+    sample_bytes += static_cast<double>(most_values(source, field)) * value_bytes;
+  const int64_t samples = std::min(options.batch, source.size());
+  const double bytes =
+      static_cast<double>(samples) * static_cast<double>(options.prefetch_batches + 1) * sample_bytes;
+  if (bytes <= static_cast<double>(most_memory_bytes())) return;
+  throw Error(Fault::failed,
+              fmt::format("out of memory: {} buffers of {} samples of {:.0f} bytes need {:.1f} GiB",
+                          options.prefetch_batches + 1, samples, sample_bytes, bytes / (1 << 30)),
+              source.name(), "use a smaller batch");
+}
+
+LoaderOptions checked(LoaderOptions options, const SampleSource& source) {
   need(options.batch, 1, std::numeric_limits<int64_t>::max(), "batch");
   need(options.threads, 0, most_threads, "number of threads");
   need(options.prefetch_batches, 1, most_prefetch_batches, "number of prefetched batches");
-  if (options.drop_last && options.batch > source.size()) {
-    throw Error(
-        Fault::usage,
-        fmt::format("no batch is left: the {} samples are fewer than a batch of {}", source.size(), options.batch),
-        source.name(), "use a smaller batch or keep the last one");
-  }
-  const double bytes = static_cast<double>(std::min(options.batch, source.size())) *
-                       static_cast<double>(options.prefetch_batches + 1) *
-                       static_cast<double>(source.shape().values()) * sizeof(float);
-  if (bytes > static_cast<double>(most_memory_bytes())) {
-    throw Error(
-        Fault::failed,
-        fmt::format("out of memory: {} buffers of {} samples of {} need {:.1f} GiB", options.prefetch_batches + 1,
-                    std::min(options.batch, source.size()), source.shape().text(), bytes / (1 << 30)),
-        source.name(), "use a smaller batch");
-  }
+  check_fields(source);
+  // The dealer has a better word for a batch that can never be full.
+  if (!options.drop_last || options.batch <= source.size()) check_memory(options, source);
   if (options.threads == 0) options.threads = std::max(1U, std::thread::hardware_concurrency());
   if (!options.now_seconds) options.now_seconds = steady_seconds;
   return options;
@@ -59,18 +79,29 @@ int64_t divide_up(int64_t value, int64_t by) { return value / by + (value % by !
 
 }  // namespace
 
-Loader::Loader(const ImageSource& source, LoaderOptions options)
+Loader::Loader(const SampleSource& source, LoaderOptions options)
     : source_(source),
       options_(checked(std::move(options), source)),
-      batch_samples_(std::min(options_.batch, source.size())),
-      batches_per_epoch_(options_.drop_last ? source.size() / batch_samples_
-                                            : divide_up(source.size(), batch_samples_)),
-      chunk_samples_(std::clamp<int64_t>(divide_up(batch_samples_, 2 * options_.threads), 1, most_chunk_samples)),
+      dealer_(source, {options_.batch, options_.shuffle, options_.seed, options_.drop_last}),
+      chunk_samples_(
+          std::clamp<int64_t>(divide_up(dealer_.batch_samples(), 2 * options_.threads), 1, most_chunk_samples)),
       slots_(static_cast<size_t>(options_.prefetch_batches + 1)) {
+  make_slots();
+  start_threads();
+}
+
+void Loader::make_slots() {
   for (Slot& slot : slots_) {
-    slot.images.resize(static_cast<size_t>(batch_samples_ * source.shape().values()));
-    slot.labels.resize(static_cast<size_t>(batch_samples_));
+    slot.samples.reserve(static_cast<size_t>(dealer_.batch_samples()));
+    for (size_t field = 0; field < source_.fields().size(); ++field) {
+      const int64_t bytes = dealer_.batch_samples() * most_values(source_, field) * value_bytes;
+      slot.storage.emplace_back(static_cast<size_t>(bytes));
+      slot.buffers.push_back(slot.storage.back().data());
+    }
   }
+}
+
+void Loader::start_threads() {
   threads_.reserve(static_cast<size_t>(options_.threads));
   try {
     for (int64_t i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { work(); });
@@ -100,14 +131,6 @@ void Loader::stop() {
   threads_.clear();
 }
 
-int64_t Loader::samples_per_epoch() const {
-  return options_.drop_last ? batches_per_epoch_ * batch_samples_ : source_.size();
-}
-
-int64_t Loader::samples_of(int64_t batch) const {
-  return std::min(batch_samples_, source_.size() - batch % batches_per_epoch_ * batch_samples_);
-}
-
 void Loader::start_epoch(int64_t epoch) {
   std::unique_lock lock(mutex_);
   end_batch_ = 0;  // no thread takes more
@@ -119,8 +142,9 @@ void Loader::start_epoch(int64_t epoch) {
     slot.error = nullptr;
   }
   first_epoch_ = epoch;
+  dealer_.start_epoch(epoch);
   open_batch_ = open_sample_ = next_batch_ = free_before_ = 0;
-  end_batch_ = options_.endless ? std::numeric_limits<int64_t>::max() : batches_per_epoch_;
+  end_batch_ = options_.endless ? std::numeric_limits<int64_t>::max() : batches_per_epoch();
   started_ = true;
   work_there_.notify_all();
 }
@@ -133,12 +157,13 @@ bool Loader::has_work() const {
 
 Loader::Chunk Loader::take_chunk() {
   Slot& slot = slot_of(open_batch_);
-  const int64_t samples = samples_of(open_batch_);
   if (open_sample_ == 0) {
+    slot.bucket = dealer_.deal(slot.samples);
     slot.batch = open_batch_;
-    slot.unread = samples;
+    slot.unread = static_cast<int64_t>(slot.samples.size());
     slot.error = nullptr;
   }
+  const auto samples = static_cast<int64_t>(slot.samples.size());
   const Chunk chunk{open_batch_, open_sample_, std::min(chunk_samples_, samples - open_sample_)};
   open_sample_ += chunk.count;
   if (open_sample_ == samples) {
@@ -161,20 +186,19 @@ void Loader::work() {
   }
 }
 
-// Batch, epoch and slots of a taken chunk stay as they are until it is finished, so they are read without the lock.
+// What a taken chunk belongs to stays as it is until the chunk is finished, so it is read without the lock.
 void Loader::fill(const Chunk& chunk) {
-  Slot& slot = slot_of(chunk.batch);
-  const int64_t epoch = epoch_of(chunk.batch), values = source_.shape().values();
-  const int64_t first_position = chunk.batch % batches_per_epoch_ * batch_samples_;
-  const EpochOrder order(options_.seed, epoch, source_.size());
-  const SampleContext context{options_.seed, epoch, options_.augment};
+  const Slot& slot = slot_of(chunk.batch);
+  const std::vector<Field>& fields = source_.fields(slot.bucket);
+  const SampleContext context{options_.seed, epoch_of(chunk.batch), options_.augment};
   int64_t sample = chunk.first;
   std::exception_ptr error;
   try {
     for (; sample < chunk.first + chunk.count && !abandon_; ++sample) {
-      const int64_t position = first_position + sample;
-      const int64_t index = options_.shuffle ? order.sample_at(position) : position;
-      source_.read(index, context, slot.images.data() + sample * values, slot.labels[static_cast<size_t>(sample)]);
+      std::array<void*, most_fields> places;
+      for (size_t field = 0; field < fields.size(); ++field)
+        places[field] = static_cast<std::byte*>(slot.buffers[field]) + sample * fields[field].values() * value_bytes;
+      source_.read(slot.samples[static_cast<size_t>(sample)], context, std::span(places).first(fields.size()));
     }
   } catch (...) {
     error = std::current_exception();
@@ -232,10 +256,13 @@ std::optional<Batch> Loader::next() {
     end_batch_ = next_batch_;
     std::rethrow_exception(std::exchange(slot.error, nullptr));
   }
-  const int64_t batch = next_batch_++, samples = samples_of(batch);
-  return Batch{std::span(slot.images).first(static_cast<size_t>(samples * source_.shape().values())),
-               std::span(slot.labels).first(static_cast<size_t>(samples)), samples, epoch_of(batch),
-               batch % batches_per_epoch_ == batches_per_epoch_ - 1};
+  const int64_t batch = next_batch_++;
+  return Batch{.fields = source_.fields(slot.bucket),
+               .buffers = {slot.buffers.data(), slot.buffers.size()},
+               .samples = static_cast<int64_t>(slot.samples.size()),
+               .epoch = epoch_of(batch),
+               .ends_epoch = batch % batches_per_epoch() == batches_per_epoch() - 1,
+               .bucket = slot.bucket};
 }
 
 }  // namespace gpusizer

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -12,7 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "workloads/data/image_source.hpp"
+#include "workloads/data/batch_dealer.hpp"
+#include "workloads/data/sample_source.hpp"
 
 namespace gpusizer {
 
@@ -22,20 +24,28 @@ struct LoaderOptions {
   int64_t prefetch_batches = 2;  // that may be ready or in the making besides the one in use
   bool shuffle = false;          // by (seed, epoch)
   uint64_t seed = 0;
-  bool drop_last = false;  // leave out the shorter batch at the end of an epoch
+  bool drop_last = false;  // leave out the shorter batch (of each bucket) at the end of an epoch
   bool augment = false;    // passed on to the source
   bool endless = false;    // epochs follow each other without a stop, prefetched across the boundary
   // Monotonic seconds; only asked when next() has to wait. Empty: the steady clock. For tests.
   std::function<double()> now_seconds;
 };
 
-// Valid until the following next(), start_epoch() or the loader's end.
+// Samples of one bucket. Valid until the following next(), start_epoch() or the loader's end.
 struct Batch {
-  std::span<const float> images;  // samples x channels x height x width
-  std::span<const int32_t> labels;
-  int64_t samples = 0;  // that are really in it: a tail is shorter, nothing is ever padded
+  std::span<const Field> fields;         // what one sample consists of
+  std::span<const void* const> buffers;  // one for each field: samples x the field's values, row-major, of its type
+  int64_t samples = 0;                   // that are really in it: a tail is shorter, nothing is ever padded
   int64_t epoch = 0;
   bool ends_epoch = false;
+  int64_t bucket = 0;
+
+  const void* data(size_t field) const { return buffers[field]; }
+  // The values of a field; T is float or int32_t as the field's type says.
+  template <class T>
+  std::span<const T> values(size_t field) const {
+    return {static_cast<const T*>(data(field)), static_cast<size_t>(samples * fields[field].values())};
+  }
 };
 
 // Batches and their order depend on the options and the epoch alone, never on threads. One thread calls next().
@@ -43,7 +53,7 @@ struct Batch {
 class Loader {
  public:
   // Throws Error for options that cannot be: usage, or failed when the buffers would take over half of the memory.
-  Loader(const ImageSource& source, LoaderOptions options);
+  Loader(const SampleSource& source, LoaderOptions options);
   ~Loader();  // waits for no more than the samples that are being read
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
@@ -55,8 +65,8 @@ class Loader {
   // read, all batches before its own are handed out, then its error is thrown, once, as the source threw it.
   std::optional<Batch> next();
 
-  int64_t batches_per_epoch() const { return batches_per_epoch_; }
-  int64_t samples_per_epoch() const;
+  int64_t batches_per_epoch() const { return dealer_.batches_per_epoch(); }
+  int64_t samples_per_epoch() const { return dealer_.samples_per_epoch(); }
 
   double waited_seconds() const { return waited_seconds_; }        // of all next() so far
   double last_wait_seconds() const { return last_wait_seconds_; }  // of the last next(): 0 when its batch was ready
@@ -64,8 +74,10 @@ class Loader {
 
  private:
   struct Slot {
-    std::vector<float> images;
-    std::vector<int32_t> labels;
+    std::vector<std::vector<std::byte>> storage;  // one for each field, large enough for every bucket
+    std::vector<void*> buffers;                   // where the storage is
+    std::vector<int64_t> samples;                 // of the batch, by their index in the source
+    int64_t bucket = 0;
     int64_t batch = -1;  // which one is in it
     int64_t unread = 0;  // samples still to be read
     std::exception_ptr error;
@@ -76,6 +88,8 @@ class Loader {
     int64_t batch, first, count;
   };
 
+  void make_slots();
+  void start_threads();
   void work();
   Chunk take_chunk();
   void fill(const Chunk& chunk);
@@ -84,15 +98,15 @@ class Loader {
   bool is_ready(int64_t batch) const;
   void stop();
   Slot& slot_of(int64_t batch) { return slots_[static_cast<size_t>(batch) % slots_.size()]; }
-  int64_t samples_of(int64_t batch) const;
-  int64_t epoch_of(int64_t batch) const { return first_epoch_ + batch / batches_per_epoch_; }
+  int64_t epoch_of(int64_t batch) const { return first_epoch_ + batch / batches_per_epoch(); }
   void await(std::unique_lock<std::mutex>& lock, int64_t batch);
 
-  const ImageSource& source_;
+  const SampleSource& source_;
   const LoaderOptions options_;
-  int64_t batch_samples_, batches_per_epoch_, chunk_samples_;
+  BatchDealer dealer_;
+  int64_t chunk_samples_ = 1;
 
-  mutable std::mutex mutex_;  // guards what follows, except the pixels and labels of slots that are being filled
+  mutable std::mutex mutex_;  // guards the dealer and what follows, except the values of slots that are being filled
   std::condition_variable work_there_, batch_ready_, chunks_done_;
   std::vector<Slot> slots_;
   int64_t first_epoch_ = 0;   // batches are numbered from 0 at start_epoch()

@@ -67,13 +67,15 @@ Seen drain(Loader& loader, int64_t most = 1 << 20) {
   for (int64_t i = 0; i < most; ++i) {
     const std::optional<Batch> batch = loader.next();
     if (!batch) break;
-    EXPECT_EQ(batch->labels.size(), static_cast<size_t>(batch->samples));
-    EXPECT_EQ(batch->images.size(), static_cast<size_t>(batch->samples * 2));
+    const auto images = batch->values<float>(0);
+    const auto labels = batch->values<int32_t>(1);
+    EXPECT_EQ(images.size(), static_cast<size_t>(batch->samples * 2));
+    EXPECT_EQ(labels.size(), static_cast<size_t>(batch->samples));
     seen.sizes.push_back(batch->samples);
     seen.epochs.push_back(batch->epoch);
     seen.ends.push_back(batch->ends_epoch);
-    seen.labels.insert(seen.labels.end(), batch->labels.begin(), batch->labels.end());
-    seen.images.insert(seen.images.end(), batch->images.begin(), batch->images.end());
+    seen.labels.insert(seen.labels.end(), labels.begin(), labels.end());
+    seen.images.insert(seen.images.end(), images.begin(), images.end());
   }
   return seen;
 }
@@ -188,9 +190,10 @@ TEST(Loader, LeavesTheBatchInUseAlone) {
   loader.start_epoch(0);
   for (int i = 0; i < 50; ++i) {
     const Batch batch = *loader.next();
-    const std::vector<int32_t> before(batch.labels.begin(), batch.labels.end());
+    const auto labels = batch.values<int32_t>(1);
+    const std::vector<int32_t> before(labels.begin(), labels.end());
     while (loader.ready_batches() < 2) std::this_thread::yield();
-    EXPECT_TRUE(std::equal(before.begin(), before.end(), batch.labels.begin()));
+    EXPECT_TRUE(std::equal(before.begin(), before.end(), labels.begin()));
   }
 }
 
