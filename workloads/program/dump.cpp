@@ -3,6 +3,7 @@
 #include "workloads/program/dump.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "workloads/program/operations.hpp"
 
@@ -28,10 +29,47 @@ struct AttributeText {
     return a.gradients > 1 ? fmt::format(" gradients={}", a.gradients) : "";
   }
   std::string operator()(const FlattenAttributes&) const { return ""; }
-  std::string operator()(const DropoutAttributes& a) const { return fmt::format(" rate={} stream={}", a.rate, a.stream); }
-  std::string operator()(const LossAttributes& a) const { return fmt::format(" label_smoothing={}", a.label_smoothing); }
+  std::string operator()(const DropoutAttributes& a) const {
+    return fmt::format(" rate={} stream={}{}", a.rate, a.stream, a.residual ? " residual" : "");
+  }
+  std::string operator()(const LossAttributes& a) const {
+    return fmt::format(" label_smoothing={}{}", a.label_smoothing, a.ignore_negative ? " ignore_negative" : "");
+  }
+  std::string operator()(const GatherAttributes& a) const {
+    return fmt::format(" rows={} offset={} stride={} period={} group={}x{}", a.rows, a.offset, a.stride, a.period,
+                       a.group_indices, a.group_rows);
+  }
+  std::string operator()(const SwapAttributes& a) const { return fmt::format(" {}x{}", a.outer, a.inner); }
+  std::string operator()(const LayerNormAttributes& a) const { return fmt::format(" epsilon={}", a.epsilon); }
+  std::string operator()(const AttentionAttributes& a) const {
+    return fmt::format(" heads={} sequence={}{} rate={} stream={}", a.heads, a.sequence, a.masked ? " masked" : "", a.rate,
+                       a.stream);
+  }
+  std::string operator()(const LstmAttributes& a) const { return fmt::format(" steps={}", a.steps); }
+  std::string operator()(const QuantileAttributes& a) const {
+    return fmt::format(" quantiles={}", fmt::join(a.quantiles, ","));
+  }
+  std::string operator()(const CastAttributes& a) const { return fmt::format(" to={}", to_string(a.to)); }
+  std::string operator()(const ScaleAttributes& a) const { return fmt::format(" factor={}", a.factor); }
+  std::string operator()(const GradientNormAttributes& a) const {
+    return fmt::format(" clip={}{}", a.clip, a.scaled ? " scaled" : "");
+  }
+  std::string operator()(const LossScaleAttributes& a) const {
+    return fmt::format(" growth={} backoff={} interval={} largest={}", a.growth, a.backoff, a.interval, a.largest);
+  }
   std::string operator()(const SgdAttributes& a) const {
-    return fmt::format(" momentum={} weight_decay={}", a.momentum, a.weight_decay);
+    return fmt::format(" momentum={} weight_decay={}{}", a.momentum, a.weight_decay, shared(a.l1, a.scaled));
+  }
+  std::string operator()(const AdamAttributes& a) const {
+    return fmt::format(" beta1={} beta2={} epsilon={} weight_decay={}{}{}", a.beta1, a.beta2, a.epsilon,
+                       a.update.weight_decay, a.decoupled ? " decoupled" : "", shared(a.update.l1, a.update.scaled));
+  }
+  std::string operator()(const AdagradAttributes& a) const {
+    return fmt::format(" epsilon={} weight_decay={}{}", a.epsilon, a.update.weight_decay,
+                       shared(a.update.l1, a.update.scaled));
+  }
+  static std::string shared(double l1, bool scaled) {
+    return (l1 > 0 ? fmt::format(" l1={}", l1) : "") + (scaled ? " scaled" : "");
   }
 };
 
@@ -61,6 +99,9 @@ std::string dump(const Program& program) {
   for (const Tensor& t : program.tensors)
     if (t.role == Role::input || is_persistent(t.role)) text += tensor_line(t);
   for (const Operation& op : program.operations) text += operation_line(program, op);
+  for (const ProgramOutput& out : program.outputs)
+    text += fmt::format("output {} %{}{}\n", out.name, out.value.index,
+                        out.count.index >= 0 ? fmt::format("{}%{}", out.summed ? " of " : " over ", out.count.index) : "");
   if (program.loss.index >= 0) text += fmt::format("loss %{}\n", program.loss.index);
   return text;
 }

@@ -14,7 +14,7 @@ void count_tensors(const Program& program, Facts& f) {
     if (t.role == Role::state) f.state_values += element_count(t.shape);
   }
   for (const Operation& op : program.operations)
-    if (op.phase == Phase::update) {
+    if (op.phase == Phase::update && program.tensor(op.inputs[0]).role == Role::parameter) {
       const Tensor& gradient = program.tensor(op.inputs[1]);
       f.gradient_bytes += element_count(gradient.shape) * element_bytes(gradient.dtype);
     }

@@ -35,7 +35,32 @@ enum class OpKind : uint8_t {
   dropout_backward,
   softmax_cross_entropy,
   softmax_cross_entropy_backward,
+  gather_rows,
+  gather_rows_backward,
+  swap_axes,
+  layer_norm,
+  layer_norm_backward,
+  gelu,
+  gelu_backward,
+  tanh,
+  tanh_backward,
+  attention,
+  attention_backward,
+  lstm,
+  lstm_backward,
+  mse_loss,
+  mse_loss_backward,
+  pinball_loss,
+  pinball_loss_backward,
+  cast,
+  scale,
+  gradient_norm,
+  count_step,
+  loss_scale_update,
   sgd,
+  adam,
+  adagrad,
+  lamb,
 };
 
 enum class Phase : uint8_t { forward, backward, communicate, update };
@@ -76,18 +101,106 @@ struct FlattenAttributes {
 struct DropoutAttributes {
   double rate = 0.5;    // probability that an element becomes zero; the others are scaled by 1 / (1 - rate)
   uint32_t stream = 0;  // which of the program's dropouts this is: its own sequence of random numbers
+  bool residual = false;  // set by lowering: a third input is added to the result
 };
 
 struct LossAttributes {
   double label_smoothing = 0;
+  bool ignore_negative = false;  // a negative label is no sample: the mean is over the others, whose number is a result
+};
+
+// Row i of the result is row index(i) of the source. Without an input of indices:
+//   index(i) = (offset + i * stride) % period, where period 0 means no remainder is taken;
+// with one:
+//   index(i) = indices[i] + (i / group_indices) * group_rows, where group_rows 0 adds nothing: indices count inside a group.
+struct GatherAttributes {
+  int64_t rows = 0;  // of the result
+  int64_t offset = 0, stride = 1, period = 0;
+  int64_t group_indices = 1, group_rows = 0;
+};
+
+// Rows are numbered outer * inner: [outer x inner, ...] becomes [inner x outer, ...].
+struct SwapAttributes {
+  int64_t outer = 1, inner = 1;
+};
+
+struct LayerNormAttributes {
+  double epsilon = 1e-12;
+};
+
+// Self-attention over sequences of equal length: softmax(q k^T / sqrt(head size)) v, with dropout on the probabilities.
+struct AttentionAttributes {
+  int64_t heads = 1, sequence = 1;
+  bool masked = false;  // an input gives the real tokens of each sequence; keys beyond them are not looked at
+  double rate = 0;      // of dropout; above 0 an input gives the random state
+  uint32_t stream = 0;  // as a dropout's
+};
+
+struct LstmAttributes {
+  int64_t steps = 1;           // rows are steps * batch, time outermost
+  bool input_gradient = true;  // backward: whether the gradient of x is wanted
+};
+
+struct QuantileAttributes {
+  std::vector<double> quantiles;  // ascending, each in (0, 1)
+};
+
+struct CastAttributes {
+  DType to = DType::f32;
+};
+
+struct ScaleAttributes {
+  double factor = 1;
+};
+
+struct GradientNormAttributes {
+  double clip = 0;      // the largest norm that is let through; 0: any
+  bool scaled = false;  // the last input is the loss scale that the gradients carry
+};
+
+// After `interval` good steps in a row the scale grows, after a step with a gradient that is not finite it shrinks
+// (Micikevicius et al., "Mixed precision training", 2018).
+struct LossScaleAttributes {
+  double growth = 2, backoff = 0.5, largest = 16777216;
+  int64_t interval = 2000;
+};
+
+// What all optimizers share: g = factor * g + weight_decay * w + l1 * sign(w). With `scaled` the last input is the
+// factor, and a factor of 0 leaves everything as it is: the step is skipped.
+struct UpdateAttributes {
+  double weight_decay = 0, l1 = 0;
+  bool scaled = false;
 };
 
 struct SgdAttributes {
   double momentum = 0, weight_decay = 0;  // g += wd * w;  m = momentum * m + g;  w -= lr * m   (as PyTorch)
+  double l1 = 0;
+  bool scaled = false;
 };
 
-using Attributes = std::variant<std::monostate, ConvAttributes, PoolAttributes, NormAttributes, AddAttributes,
-                                ReluAttributes, FlattenAttributes, DropoutAttributes, LossAttributes, SgdAttributes>;
+// m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  with t steps taken, this one included:
+// w -= lr * (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + epsilon)    (Kingma & Ba, 2015)
+// decoupled: weight decay is not in g; w -= lr * weight_decay * w comes first (Loshchilov & Hutter, 2019).
+// LAMB (You et al., 2020): u = the update without lr, plus weight_decay * w;  w -= lr * |w| / |u| * u, with the ratio 1
+// where a norm is 0.
+struct AdamAttributes {
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+  bool decoupled = false;
+  UpdateAttributes update;
+};
+
+// s += g^2;  w -= lr * g / (sqrt(s) + epsilon)    (Duchi et al., 2011; as PyTorch)
+struct AdagradAttributes {
+  double epsilon = 1e-10;
+  UpdateAttributes update;
+};
+
+using Attributes =
+    std::variant<std::monostate, ConvAttributes, PoolAttributes, NormAttributes, AddAttributes, ReluAttributes,
+                 FlattenAttributes, DropoutAttributes, LossAttributes, GatherAttributes, SwapAttributes,
+                 LayerNormAttributes, AttentionAttributes, LstmAttributes, QuantileAttributes, CastAttributes,
+                 ScaleAttributes, GradientNormAttributes, LossScaleAttributes, SgdAttributes, AdamAttributes,
+                 AdagradAttributes>;
 
 struct Operation {
   OpKind kind;

@@ -20,6 +20,7 @@ std::string_view to_string(DType dtype) {
     case DType::f32: return "f32";
     case DType::f16: return "f16";
     case DType::bf16: return "bf16";
+    case DType::tf32: return "tf32";
     case DType::i32: return "i32";
     case DType::opaque: return "opaque";
   }
@@ -29,6 +30,7 @@ std::string_view to_string(DType dtype) {
 int64_t element_bytes(DType dtype) {
   switch (dtype) {
     case DType::f32:
+    case DType::tf32:
     case DType::i32: return 4;
     case DType::f16:
     case DType::bf16: return 2;

@@ -21,6 +21,7 @@ enum class DType : uint8_t {
   f32,
   f16,
   bf16,
+  tf32,  // four bytes of which ten bits of the mantissa count: what tensor cores read of f32 operands
   i32,
   opaque,  // what a backend keeps between a forward operation and its backward; lowering decides form and size
 };

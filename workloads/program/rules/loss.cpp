@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of softmax cross-entropy: logits [N, K], labels i32 [N] -> mean loss, number of correct samples, saved.
+// Rules of softmax cross-entropy: logits [N, K], labels i32 [N] -> mean loss, number of correct samples,
+// saved [, number of samples that count].
 #include <fmt/format.h>
 
 #include "workloads/program/builder.hpp"
@@ -11,10 +12,12 @@ namespace {
 
 std::vector<OutputRule> forward_outputs(const RuleContext& c) {
   const Shape &logits = c.shape(0), &labels = c.shape(1);
-  c.require(logits.size() == 2 && labels == Shape{logits[0]},
+  c.require(logits.size() == 2 && element_count(labels) == logits[0],
             fmt::format("labels {} do not fit logits {}", to_string(labels), to_string(logits)));
   c.require(c.inputs[1]->dtype == DType::i32, "labels must be i32");
-  return {{"", {}}, {"correct", {}}, {"saved", {}, DType::opaque, Role::saved}};
+  std::vector<OutputRule> out{{"", {}}, {"correct", {}}, {"saved", {}, DType::opaque, Role::saved}};
+  if (std::get<LossAttributes>(c.attributes).ignore_negative) out.push_back({"count", {}});
+  return out;
 }
 
 // (d loss, labels, saved, logits' shape by reference) -> d logits

@@ -14,6 +14,11 @@ std::span<const OperationRule> pointwise();
 std::span<const OperationRule> pooling();
 std::span<const OperationRule> linear();
 std::span<const OperationRule> loss();
+std::span<const OperationRule> gather();
+std::span<const OperationRule> layer_norm();
+std::span<const OperationRule> attention();
+std::span<const OperationRule> recurrent();
+std::span<const OperationRule> regression();
 std::span<const OperationRule> optimizer();
 
 }  // namespace gpusizer::rules
