@@ -7,11 +7,19 @@
 #include <algorithm>
 
 #include "gpusizer/error.hpp"
+#include "workloads/models/bert.hpp"
 #include "workloads/models/cnn.hpp"
+#include "workloads/models/forecaster.hpp"
 
 namespace gpusizer {
 
 namespace {
+
+// Pre-training at sequence length 128 with 15 % of the positions masked, as BERT's first phase.
+ModelOptions bert_size(int64_t layers, int64_t hidden, int64_t heads) {
+  return {.classes = 2, .layers = layers, .hidden = hidden, .heads = heads, .feed_forward = 4 * hidden,
+          .vocabulary = 30522, .sequence = 128, .predictions = 20, .head = "pretraining"};
+}
 
 const ModelEntry table[] = {
     {"resnet8", "cnn", "images", "ResNet of 3 stages x 1 basic block, 32-64-128 channels: learns small images quickly",
@@ -20,6 +28,16 @@ const ModelEntry table[] = {
     {"resnet50", "cnn", "images", "ResNet-50 v1.5: bottleneck blocks, stride in the 3x3 convolution",
      {1000, 224, 3, "imagenet"}, cnn::resnet50},
     {"alexnet", "cnn", "images", "AlexNet, single-column form (Krizhevsky 2014)", {1000, 224, 3, "imagenet"}, cnn::alexnet},
+    {"bert-mini", "bert", "sequences", "BERT of 4 layers, hidden 256: learns in minutes", bert_size(4, 256, 4), bert::build},
+    {"bert-base", "bert", "sequences", "BERT-base: 12 layers, hidden 768", bert_size(12, 768, 12), bert::build},
+    {"bert-large", "bert", "sequences", "BERT-large: 24 layers, hidden 1024", bert_size(24, 1024, 16), bert::build},
+    {"bert-1b", "bert", "sequences", "BERT of a billion parameters: 24 layers, hidden 1792", bert_size(24, 1792, 28),
+     bert::build},
+    {"lstm", "forecaster", "windows", "LSTM over a window of a series, one linear layer on its last state",
+     {.layers = 2, .hidden = 256, .window = 96, .horizon = 24, .features = 1, .loss = "mse"}, forecaster::lstm},
+    {"temporal", "forecaster", "windows", "Transformer encoder over a window of a series",
+     {.layers = 2, .hidden = 128, .heads = 4, .feed_forward = 512, .window = 96, .horizon = 24, .features = 1,
+      .loss = "mse"}, forecaster::temporal},
 };
 
 size_t edit_distance(std::string_view a, std::string_view b) {

@@ -97,6 +97,12 @@ void ProgramBuilder::set_loss(TensorId loss, TensorId correct) {
   program_.correct = correct;
 }
 
+void ProgramBuilder::add_output(ProgramOutput output) {
+  if (program_.outputs.size() == most_program_outputs)
+    throw Error(Fault::usage, fmt::format("a program has at most {} outputs", most_program_outputs), output.name);
+  program_.outputs.push_back(std::move(output));
+}
+
 Program ProgramBuilder::finish() {
   check_program(program_);
   names_.clear();

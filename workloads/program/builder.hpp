@@ -26,7 +26,8 @@ class ProgramBuilder {
 
   const Program& program() const { return program_; }
   const Shape& shape(TensorId id) const { return program_.tensor(id).shape; }
-  void set_loss(TensorId loss, TensorId correct);
+  void set_loss(TensorId loss, TensorId correct = {});
+  void add_output(ProgramOutput output);
 
   // Hands over the finished program. The builder is empty afterwards.
   Program finish();

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <variant>
 
 #include "gpusizer/error.hpp"
 
@@ -86,12 +87,22 @@ TensorId linear(ProgramBuilder& b, const std::string& layer, TensorId x, int64_t
   return b.apply(OpKind::linear, layer, inputs)[0];
 }
 
-TensorId dropout(ProgramBuilder& b, const std::string& layer, TensorId x, double rate) {
+TensorId random_state(ProgramBuilder& b) {
   const Tensor* known = b.program().find("random_state");
-  const TensorId random = known ? known->id : b.scalar("random_state", 0, DType::i32, {2});
-  const auto is_dropout = [](const Operation& op) { return op.kind == OpKind::dropout; };
-  const auto stream = static_cast<uint32_t>(std::ranges::count_if(b.program().operations, is_dropout));
-  return b.apply(OpKind::dropout, layer, {x, random}, DropoutAttributes{rate, stream})[0];
+  return known ? known->id : b.scalar("random_state", 0, DType::i32, {2});
+}
+
+uint32_t next_random_stream(const ProgramBuilder& b) {
+  const auto draws = [](const Operation& op) {
+    const auto* attention = std::get_if<AttentionAttributes>(&op.attributes);
+    return op.kind == OpKind::dropout || (op.kind == OpKind::attention && attention->rate > 0);
+  };
+  return static_cast<uint32_t>(std::ranges::count_if(b.program().operations, draws));
+}
+
+TensorId dropout(ProgramBuilder& b, const std::string& layer, TensorId x, double rate) {
+  const uint32_t stream = next_random_stream(b);
+  return b.apply(OpKind::dropout, layer, {x, random_state(b)}, DropoutAttributes{rate, stream})[0];
 }
 
 void classification_loss(ProgramBuilder& b, TensorId logits, TensorId labels) {

@@ -26,7 +26,10 @@ TensorId global_avg_pool(ProgramBuilder& b, const std::string& layer, TensorId x
 TensorId flatten(ProgramBuilder& b, const std::string& layer, TensorId x);
 // Weight and bias uniform in +-1/sqrt(in), as PyTorch's Linear.
 TensorId linear(ProgramBuilder& b, const std::string& layer, TensorId x, int64_t features, bool bias = true);
-// Adds the scalar input "random_state" (i32 [2]: seed, step) once.
+// The scalar input "random_state" (i32 [2]: seed, step); adds it once.
+TensorId random_state(ProgramBuilder& b);
+// The number of the next operation that draws random numbers: each has its own sequence.
+uint32_t next_random_stream(const ProgramBuilder& b);
 TensorId dropout(ProgramBuilder& b, const std::string& layer, TensorId x, double rate);
 // Sets the program's loss and count of correct samples.
 void classification_loss(ProgramBuilder& b, TensorId logits, TensorId labels);

@@ -95,7 +95,8 @@ struct ReluAttributes {
 };
 
 struct FlattenAttributes {
-  Shape input_shape;  // backward only
+  Shape input_shape{};  // backward only
+  int64_t leading = 1;  // dimensions that become the rows; the others become the columns
 };
 
 struct DropoutAttributes {

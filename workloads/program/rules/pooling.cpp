@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of max and average pooling over square windows of x [N, C, H, W], and of flatten to [N, C * H * W].
+// Rules of max and average pooling over square windows of x [N, C, H, W], and of flatten to rows.
 #include <fmt/format.h>
 
 #include "workloads/program/builder.hpp"
@@ -49,7 +49,12 @@ Gradients pool_gradients(ProgramBuilder& b, int32_t index, const Gradients& dys,
 std::vector<OutputRule> flatten_outputs(const RuleContext& c) {
   const Shape& x = c.shape(0);
   c.require(x.size() >= 2, fmt::format("input {} has nothing to flatten", to_string(x)));
-  return {{"", {x[0], element_count(x) / x[0]}}};
+  const auto* a = std::get_if<FlattenAttributes>(&c.attributes);
+  const auto leading = static_cast<size_t>(a ? a->leading : 1);
+  c.require(leading >= 1 && leading <= x.size(), fmt::format("input {} has no {} leading dimensions", to_string(x), leading));
+  int64_t rows = 1;
+  for (size_t i = 0; i < leading; ++i) rows *= x[i];
+  return {{"", {rows, element_count(x) / rows}}};
 }
 
 std::vector<OutputRule> flatten_backward_outputs(const RuleContext& c) {
