@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scaled series in memory and the windows that slide over it, one step at a time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace gpusizer {
+
+// Window i takes the steps first + i .. first + i + window - 1 in and the `horizon` steps after them out.
+struct SeriesWindows {
+  std::vector<float> values{};  // steps x columns, scaled; history before `first` may be there
+  int64_t columns = 0;
+  int64_t features = 0;              // the first of the columns go into the model
+  std::vector<int64_t> targets{};    // columns that are to be forecast
+  std::vector<double> deviations{};  // of each target: a scaled error times this is in original units
+  int64_t window = 0, horizon = 0;
+  int64_t first = 0, count = 0;
+  int64_t season = 0;  // steps; 0: none is known
+
+  double value(int64_t step, int64_t column) const { return values[static_cast<size_t>(step * columns + column)]; }
+  // The first step that window i has to forecast.
+  int64_t origin(int64_t i) const { return first + i + window; }
+};
+
+}  // namespace gpusizer
