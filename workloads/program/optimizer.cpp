@@ -2,9 +2,11 @@
 // Adds the parameter updates to a differentiated program.
 #include "workloads/program/optimizer.hpp"
 
-#include <cmath>
-
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "gpusizer/error.hpp"
 #include "workloads/program/autodiff.hpp"
@@ -12,24 +14,139 @@
 
 namespace gpusizer {
 
-Program training_program(const Program& forward, const SgdOptions& options) {
-  Differentiated d = differentiate(forward);
-  return add_sgd(std::move(d.program), d.gradients, options);
+namespace {
+
+struct KindName {
+  OptimizerKind kind;
+  std::string_view name;
+};
+constexpr KindName kinds[] = {{OptimizerKind::sgd, "sgd"},
+                              {OptimizerKind::adam, "adam"},
+                              {OptimizerKind::adamw, "adamw"},
+                              {OptimizerKind::adagrad, "adagrad"},
+                              {OptimizerKind::lamb, "lamb"}};
+
+bool is_share(double value) { return value >= 0 && value < 1; }
+bool is_amount(double value) { return value >= 0 && std::isfinite(value); }
+
+void check(const OptimizerOptions& o) {
+  if (!is_share(o.momentum) || !is_amount(o.weight_decay))
+    throw Error(Fault::usage, fmt::format("momentum {} and weight decay {} cannot be", o.momentum, o.weight_decay));
+  if (!is_share(o.beta1) || !is_share(o.beta2) || !is_amount(o.epsilon))
+    throw Error(Fault::usage, fmt::format("betas {}, {} and epsilon {} cannot be", o.beta1, o.beta2, o.epsilon));
+  if (!is_amount(o.l1) || !is_amount(o.clip_norm))
+    throw Error(Fault::usage, fmt::format("L1 {} and a clip norm of {} cannot be", o.l1, o.clip_norm));
 }
 
-Program add_sgd(Program differentiated, const std::vector<std::pair<TensorId, TensorId>>& gradients,
-                const SgdOptions& o) {
-  if (!(o.momentum >= 0 && o.momentum < 1) || !(o.weight_decay >= 0 && std::isfinite(o.weight_decay)))
-    throw Error(Fault::usage, fmt::format("momentum {} and weight decay {} cannot be", o.momentum, o.weight_decay));
-  ProgramBuilder b{std::move(differentiated)};
-  const TensorId rate = b.scalar("learning_rate", 0);
-  for (const auto& [parameter, gradient] : gradients) {
-    const std::string name = b.program().tensor(parameter).name;
-    std::vector<TensorId> inputs{parameter, gradient, rate};
-    if (o.momentum > 0) inputs.push_back(b.persistent(name + ":momentum", b.shape(parameter), Role::optimizer_state, {}));
-    b.apply(OpKind::sgd, name, inputs, SgdAttributes{o.momentum, o.weight_decay}, Phase::update);
+double epsilon_of(const OptimizerOptions& o) {
+  if (o.epsilon > 0) return o.epsilon;
+  if (o.kind == OptimizerKind::lamb) return 1e-6;
+  return o.kind == OptimizerKind::adagrad ? 1e-10 : 1e-8;
+}
+
+bool counts_steps(OptimizerKind kind) {
+  return kind == OptimizerKind::adam || kind == OptimizerKind::adamw || kind == OptimizerKind::lamb;
+}
+
+// Adds the updates of one program; what all of them share is made once.
+class Updates {
+ public:
+  Updates(Program program, const std::vector<std::pair<TensorId, TensorId>>& gradients, const OptimizerOptions& options)
+      : b_(std::move(program)), o_(options), rate_(b_.scalar("learning_rate", 0)) {
+    add_norm(gradients);
+    if (counts_steps(o_.kind)) count_steps();
   }
-  return b.finish();
+
+  void add(TensorId parameter, TensorId gradient) {
+    const std::string name = b_.program().tensor(parameter).name;
+    std::vector<TensorId> inputs{parameter, gradient, rate_};
+    for (const char* state : states()) inputs.push_back(b_.persistent(name + state, b_.shape(parameter), Role::optimizer_state, {}));
+    if (steps_) inputs.push_back(*steps_);
+    if (factor_) inputs.push_back(*factor_);
+    b_.apply(kind(), name, inputs, attributes(b_.shape(parameter).size() > 1 || o_.decay_vectors), Phase::update);
+  }
+
+  Program finish() { return b_.finish(); }
+
+ private:
+  void add_norm(const std::vector<std::pair<TensorId, TensorId>>& gradients) {
+    const Tensor* found = b_.program().find("loss_scale");
+    if (!found && o_.clip_norm == 0) return;
+    const std::optional<TensorId> scale = found ? std::optional(found->id) : std::nullopt;
+    std::vector<TensorId> inputs;
+    for (const auto& pair : gradients) inputs.push_back(pair.second);
+    if (scale) inputs.push_back(*scale);
+    const auto out = b_.apply(OpKind::gradient_norm, "gradients", inputs,
+                              GradientNormAttributes{o_.clip_norm, scale.has_value()}, Phase::update);
+    factor_ = out[0];
+    b_.add_output({"gradient_factor", out[0], {}});
+    b_.add_output({"gradient_norm", out[1], {}});
+    if (!scale) return;
+    const TensorId good = b_.persistent("loss_scale:good_steps", {}, Role::optimizer_state, {});
+    b_.apply(OpKind::loss_scale_update, "loss_scale", {*scale, good, *factor_}, LossScaleAttributes{}, Phase::update);
+  }
+
+  void count_steps() {
+    steps_ = b_.persistent("optimizer:steps", {}, Role::optimizer_state, {});
+    std::vector<TensorId> inputs{*steps_};
+    if (factor_) inputs.push_back(*factor_);
+    b_.apply(OpKind::count_step, "optimizer", inputs, {}, Phase::update);
+  }
+
+  std::vector<const char*> states() const {
+    if (counts_steps(o_.kind)) return {":m", ":v"};
+    if (o_.kind == OptimizerKind::adagrad) return {":sum"};
+    return o_.momentum > 0 ? std::vector<const char*>{":momentum"} : std::vector<const char*>{};
+  }
+
+  OpKind kind() const {
+    switch (o_.kind) {
+      case OptimizerKind::sgd: return OpKind::sgd;
+      case OptimizerKind::adagrad: return OpKind::adagrad;
+      case OptimizerKind::lamb: return OpKind::lamb;
+      case OptimizerKind::adam:
+      case OptimizerKind::adamw: break;
+    }
+    return OpKind::adam;
+  }
+
+  Attributes attributes(bool decays) const {
+    const double decay = decays ? o_.weight_decay : 0, l1 = decays ? o_.l1 : 0;
+    const UpdateAttributes shared{decay, l1, factor_.has_value()};
+    if (o_.kind == OptimizerKind::sgd) return SgdAttributes{o_.momentum, decay, l1, shared.scaled};
+    if (o_.kind == OptimizerKind::adagrad) return AdagradAttributes{epsilon_of(o_), shared};
+    return AdamAttributes{o_.beta1, o_.beta2, epsilon_of(o_), o_.kind == OptimizerKind::adamw, shared};
+  }
+
+  ProgramBuilder b_;
+  const OptimizerOptions& o_;
+  TensorId rate_;
+  std::optional<TensorId> factor_, steps_;
+};
+
+}  // namespace
+
+std::string_view to_string(OptimizerKind kind) { return std::ranges::find(kinds, kind, &KindName::kind)->name; }
+
+OptimizerKind optimizer_kind(std::string_view word) {
+  const auto it = std::ranges::find(kinds, word, &KindName::name);
+  if (it == std::end(kinds))
+    throw Error(Fault::usage, fmt::format("there is no optimizer '{}'", word), "--optimizer",
+                "use sgd, adam, adamw, adagrad or lamb");
+  return it->kind;
+}
+
+Program training_program(const Program& forward, const OptimizerOptions& options) {
+  Differentiated d = differentiate(forward);
+  return add_optimizer(std::move(d.program), d.gradients, options);
+}
+
+Program add_optimizer(Program differentiated, const std::vector<std::pair<TensorId, TensorId>>& gradients,
+                      const OptimizerOptions& options) {
+  check(options);
+  Updates updates{std::move(differentiated), gradients, options};
+  for (const auto& [parameter, gradient] : gradients) updates.add(parameter, gradient);
+  return updates.finish();
 }
 
 }  // namespace gpusizer

@@ -2,21 +2,41 @@
 // Completes a forward program into a training step: backward, then one update for each parameter.
 #pragma once
 
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "workloads/program/program.hpp"
 
 namespace gpusizer {
 
-struct SgdOptions {
-  double momentum = 0.9;
-  double weight_decay = 1e-4;  // on every parameter, as PyTorch's SGD
+enum class OptimizerKind : uint8_t { sgd, adam, adamw, adagrad, lamb };
+std::string_view to_string(OptimizerKind kind);
+// Throws Error(usage) for another word, naming the known ones.
+OptimizerKind optimizer_kind(std::string_view word);
+
+struct OptimizerOptions {
+  double momentum = 0.9;       // sgd only
+  double weight_decay = 1e-4;  // adamw: decoupled; lamb: in the update; others: added to the gradient
+  OptimizerKind kind = OptimizerKind::sgd;
+  double l1 = 0;         // l1 * sign(w) is added to the gradient
+  double clip_norm = 0;  // the largest norm of all gradients as one vector; 0: any
+  double beta1 = 0.9, beta2 = 0.999;  // adam, adamw, lamb
+  double epsilon = 0;                 // 0: the kind's own: 1e-8, lamb 1e-6, adagrad 1e-10
+  bool decay_vectors = true;  // false: no weight decay and no L1 on biases and norms (parameters of one dimension)
 };
 
-// differentiate() followed by add_sgd().
-Program training_program(const Program& forward, const SgdOptions& options);
+// differentiate() followed by add_optimizer().
+Program training_program(const Program& forward, const OptimizerOptions& options);
 
-// Appends one sgd operation per (parameter, gradient) pair, in order. The learning rate is the scalar "learning_rate"
-// (initially 0, bound at run time); with a momentum each parameter gets the optimizer state "<parameter>:momentum".
-Program add_sgd(Program differentiated, const std::vector<std::pair<TensorId, TensorId>>& gradients,
-                const SgdOptions& options);
+// Appends one update per (parameter, gradient) pair, in order. The learning rate is the scalar "learning_rate" (initially
+// 0, bound at run time). Optimizer state is named after its parameter: "<parameter>:momentum", ":m", ":v", ":sum"; the
+// number of steps taken is "optimizer:steps".
+//
+// With a clip norm, or where the program has a state "loss_scale" (see transforms/mixed_precision), one gradient_norm
+// comes first; its results are the outputs "gradient_factor" (0: this step was skipped) and "gradient_norm". The loss
+// scale is then updated too; its count of good steps is "loss_scale:good_steps".
+Program add_optimizer(Program differentiated, const std::vector<std::pair<TensorId, TensorId>>& gradients,
+                      const OptimizerOptions& options);
 
 }  // namespace gpusizer

@@ -33,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(Backend, Operations,
                          [](const auto& each) { return std::get<0>(each.param) + "_" + std::get<1>(each.param).name; });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Operations);
 
-class Updates : public testing::TestWithParam<std::tuple<std::string, SgdOptions>> {};
+class Updates : public testing::TestWithParam<std::tuple<std::string, OptimizerOptions>> {};
 
 TEST_P(Updates, AgreeWithTheReference) {
   const auto& [name, options] = GetParam();
@@ -48,7 +48,7 @@ TEST_P(Updates, AgreeWithTheReference) {
 
 INSTANTIATE_TEST_SUITE_P(Backend, Updates,
                          testing::Combine(testing::ValuesIn(other_backends()),
-                                          testing::Values(SgdOptions{0, 0}, SgdOptions{0, 0.1}, SgdOptions{0.5, 0.1})));
+                                          testing::Values(OptimizerOptions{0, 0}, OptimizerOptions{0, 0.1}, OptimizerOptions{0.5, 0.1})));
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Updates);
 
 }  // namespace

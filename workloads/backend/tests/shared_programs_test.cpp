@@ -41,7 +41,7 @@ StepResult run_once(Executor& executor, int program, uint64_t seed, int step) {
 History run_all(const Backend& backend) {
   const Device device = backend.probe().devices.at(0);
   const Target target = backend.target(device);
-  const SgdOptions sgd{.momentum = 0.9, .weight_decay = 1e-3};
+  const OptimizerOptions sgd{.momentum = 0.9, .weight_decay = 1e-3};
   const auto executor = backend.make_executor({lower(training_program(network(6, true), sgd), target),
                                                lower(training_program(network(3, true), sgd), target),
                                                lower(network(4, false), target)}, device);

@@ -141,8 +141,8 @@ TEST(TrainingProgram, WithoutMomentumThereIsNoState) {
 TEST(TrainingProgram, RefusesConstantsThatCannotBe) {
   Net n;
   const Program p = n.end(linear(n.b, "l1", n.x, 3));
-  for (const SgdOptions& o : {SgdOptions{1.0, 0}, SgdOptions{-0.1, 0}, SgdOptions{0.9, -1}, SgdOptions{NAN, 0},
-                              SgdOptions{0.9, INFINITY}})
+  for (const OptimizerOptions& o : {OptimizerOptions{1.0, 0}, OptimizerOptions{-0.1, 0}, OptimizerOptions{0.9, -1}, OptimizerOptions{NAN, 0},
+                              OptimizerOptions{0.9, INFINITY}})
     EXPECT_THROW(training_program(p, o), Error);
 }
 
