@@ -13,6 +13,11 @@ constexpr FusionRule fusions[] = {fuse_batch_norm_add_relu, fuse_batch_norm_relu
 
 int64_t plain_bytes(const Tensor& t) { return element_count(t.shape) * element_bytes(t.dtype); }
 
+// The probabilities, and with dropout which of them were kept.
+int64_t attention_bytes(const Shape& qkv, const AttentionAttributes& a) {
+  return qkv[0] * a.heads * a.sequence * (a.rate > 0 ? 5 : 4);
+}
+
 int64_t saved_bytes(const Program& p, const Operation& op) {
   const int64_t elements = element_count(p.tensor(op.outputs[0]).shape);
   switch (op.kind) {
@@ -20,7 +25,11 @@ int64_t saved_bytes(const Program& p, const Operation& op) {
     case OpKind::add:
     case OpKind::dropout:
     case OpKind::max_pool: return 4 * elements;
-    case OpKind::softmax_cross_entropy: return 4 * element_count(p.tensor(op.inputs[0]).shape);
+    case OpKind::softmax_cross_entropy:  // the probabilities, and how many samples count if not all do
+      return 4 * element_count(p.tensor(op.inputs[0]).shape) + 4 * std::get<LossAttributes>(op.attributes).ignore_negative;
+    case OpKind::layer_norm: return 8 * p.tensor(op.inputs[0]).shape[0];
+    case OpKind::attention: return attention_bytes(p.tensor(op.inputs[0]).shape, std::get<AttentionAttributes>(op.attributes));
+    case OpKind::lstm: return 5 * 4 * elements;  // four gates and the cell
     case OpKind::batch_norm:
       return 8 * p.tensor(op.inputs[0]).shape[1] + (std::get<NormAttributes>(op.attributes).relu ? elements : 0);
     default: return 0;

@@ -12,7 +12,8 @@
 namespace gpusizer::reference {
 
 const Kernel& kernel(OpKind kind) {
-  for (const auto family : {convolution(), normalization(), pointwise(), pooling(), linear(), loss(), optimizer()})
+  for (const auto family : {convolution(), normalization(), pointwise(), pooling(), linear(), loss(), gather(), layer_norm(),
+                            attention(), recurrent(), regression(), mixed_precision(), optimizer()})
     if (const auto it = std::ranges::find(family, kind, &Kernel::kind); it != family.end()) return *it;
   throw Error(Fault::usage, fmt::format("the reference backend cannot compute {}", operation_name(kind)));
 }

@@ -47,6 +47,12 @@ std::span<const Kernel> pointwise();
 std::span<const Kernel> pooling();
 std::span<const Kernel> linear();
 std::span<const Kernel> loss();
+std::span<const Kernel> gather();
+std::span<const Kernel> layer_norm();
+std::span<const Kernel> attention();
+std::span<const Kernel> recurrent();
+std::span<const Kernel> regression();
+std::span<const Kernel> mixed_precision();
 std::span<const Kernel> optimizer();
 
 // Throws Error(usage) for a kind without a row.

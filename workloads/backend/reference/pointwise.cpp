@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that look at one element at a time: ReLU, add, dropout, and their gradients.
+// Operations that look at one element at a time: ReLU, GELU, tanh, add, dropout, casts, and their gradients.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
 #include "workloads/backend/reference/kernels.hpp"
 #include "workloads/program/dropout_mask.hpp"
 
@@ -44,7 +48,41 @@ void add(const Call& call) {
   }
 }
 
-// (x, random_state) -> y, saved: the factor of each element
+// x * (probability that a normal number is below x)
+double normal_share(double x) { return 0.5 * (1 + std::erf(x / std::numbers::sqrt2)); }
+
+void gelu(const Call& call) {
+  for (int64_t i = 0; i < call.inputs[0].size(); ++i) call.outputs[0][i] = call.inputs[0][i] * normal_share(call.inputs[0][i]);
+}
+
+// (dy, x) -> dx
+void gelu_backward(const Call& call) {
+  const double peak = 1 / std::sqrt(2 * std::numbers::pi);
+  for (int64_t i = 0; i < call.inputs[1].size(); ++i) {
+    const double x = call.inputs[1][i];
+    call.outputs[0][i] = call.inputs[0][i] * (normal_share(x) + x * peak * std::exp(-x * x / 2));
+  }
+}
+
+void hyperbolic_tangent(const Call& call) {
+  for (int64_t i = 0; i < call.inputs[0].size(); ++i) call.outputs[0][i] = std::tanh(call.inputs[0][i]);
+}
+
+// (dy, y) -> dx
+void tangent_backward(const Call& call) {
+  for (int64_t i = 0; i < call.inputs[1].size(); ++i)
+    call.outputs[0][i] = call.inputs[0][i] * (1 - call.inputs[1][i] * call.inputs[1][i]);
+}
+
+// The executor rounds every result to its element type, so a cast has nothing else to do.
+void cast(const Call& call) { std::ranges::copy(call.inputs[0].values, call.outputs[0].values.begin()); }
+
+void scale(const Call& call) {
+  const double factor = call.attributes<ScaleAttributes>().factor;
+  for (int64_t i = 0; i < call.inputs[0].size(); ++i) call.outputs[0][i] = factor * call.inputs[0][i];
+}
+
+// (x, random_state [, residual]) -> y, saved: the factor of each element
 void dropout(const Call& call) {
   const auto& a = call.attributes<DropoutAttributes>();
   const auto &x = call.inputs[0], &state = call.inputs[1];
@@ -55,7 +93,7 @@ void dropout(const Call& call) {
     for (int64_t j = i; j < x.size() && j < i + 4; ++j) {
       const bool kept = dropout_mask::keep(words[static_cast<size_t>(j - i)], threshold);
       call.outputs[1][j] = kept ? dropout_mask::scale(a.rate) : 0;
-      call.outputs[0][j] = x[j] * call.outputs[1][j];
+      call.outputs[0][j] = x[j] * call.outputs[1][j] + (a.residual ? call.inputs[2][j] : 0);
     }
   }
 }
@@ -69,6 +107,12 @@ constexpr Kernel table[] = {
     {OpKind::relu, relu, one_each},
     {OpKind::relu_backward, relu_backward},
     {OpKind::add, add, one_each},
+    {OpKind::gelu, gelu},
+    {OpKind::gelu_backward, gelu_backward},
+    {OpKind::tanh, hyperbolic_tangent},
+    {OpKind::tanh_backward, tangent_backward},
+    {OpKind::cast, cast},
+    {OpKind::scale, scale},
     {OpKind::dropout, dropout, one_each},
     {OpKind::dropout_backward, dropout_backward},
 };

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "gpusizer/error.hpp"
+#include "workloads/program/rounding.hpp"
 
 namespace gpusizer {
 
@@ -31,6 +32,18 @@ int64_t elements(const Program& p, const Tensor& t, int32_t writer) {
   const Operation& op = p.operations[static_cast<size_t>(writer)];
   const auto count = reference::kernel(op.kind).saved_elements;
   return count ? count(p, op) : 0;
+}
+
+// Emulated precision: a tensor of a short type holds values of that type.
+void round_values(DType dtype, std::span<double> values) {
+  if (!is_rounded(dtype)) return;
+  for (double& v : values) v = round_to(dtype, static_cast<float>(v));
+}
+
+void run(const reference::Call& call, void (*kernel)(const reference::Call&), const Program& p) {
+  kernel(call);
+  for (size_t i = 0; i < call.outputs.size(); ++i)
+    round_values(p.tensor(call.operation->outputs[i]).dtype, call.outputs[i].values);
 }
 
 template <class From>
@@ -109,7 +122,9 @@ const ReferenceExecutor::Persistent& ReferenceExecutor::persistent(std::string_v
 
 void ReferenceExecutor::write_double(std::string_view tensor, std::span<const double> values) {
   persistent(tensor, values.size());
-  std::ranges::copy(values, persistent_.find(tensor)->second.values.begin());
+  Persistent& to = persistent_.find(tensor)->second;
+  std::ranges::copy(values, to.values.begin());
+  round_values(to.dtype, to.values);
 }
 
 void ReferenceExecutor::read_double(std::string_view tensor, std::span<double> values) const {
@@ -138,6 +153,8 @@ void ReferenceExecutor::bind(Compiled& c, StepInputs inputs) {
     if ((t.role != Role::input && t.role != Role::scalar) || !b.data)
       throw Error(Fault::usage, fmt::format("'{}' cannot be bound: it is {}", t.name,
                                             b.data ? to_string(t.role) : "given no data"));
+    if (t.dtype != DType::i32 && t.dtype != DType::f32)
+      throw Error(Fault::usage, fmt::format("'{}' cannot be bound: it is {}; inputs are f32 or i32", t.name, to_string(t.dtype)));
     const auto index = static_cast<size_t>(b.id.index);
     t.dtype == DType::i32 ? copy_from<int32_t>(b.data, c.values[index]) : copy_from<float>(b.data, c.values[index]);
     c.bound[index] = true;
@@ -151,10 +168,10 @@ void ReferenceExecutor::enqueue(int program, StepInputs inputs) {
   Compiled& c = programs_[checked(program)];
   bind(c, inputs);
   StepResult result{.step = steps_};
-  result.device_seconds = timed([&] {
-    for (size_t i = 0; i < c.calls.size(); ++i) c.kernels[i](c.calls[i]);
-  });
   const Program& p = c.lowered.program;
+  result.device_seconds = timed([&] {
+    for (size_t i = 0; i < c.calls.size(); ++i) run(c.calls[i], c.kernels[i], p);
+  });
   if (p.loss.index >= 0) result.loss = values(program, p.loss)[0];
   if (p.correct.index >= 0) result.correct = values(program, p.correct)[0];
   for (size_t i = 0; i < p.outputs.size(); ++i) {
@@ -177,9 +194,10 @@ std::optional<StepResult> ReferenceExecutor::collect() {
 std::vector<OperationTime> ReferenceExecutor::profile(int program, StepInputs inputs) {
   Compiled& c = programs_[checked(program)];
   bind(c, inputs);
+  const Program& p = c.lowered.program;
   std::vector<OperationTime> times;
   for (size_t i = 0; i < c.calls.size(); ++i)
-    times.push_back({static_cast<int32_t>(i), timed([&] { c.kernels[i](c.calls[i]); })});
+    times.push_back({static_cast<int32_t>(i), timed([&] { run(c.calls[i], c.kernels[i], p); })});
   return times;
 }
 

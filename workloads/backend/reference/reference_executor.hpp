@@ -12,8 +12,8 @@
 
 namespace gpusizer {
 
-// Every tensor is a vector of double of its own, whatever its element type; nothing shares memory, so each value of a
-// step can be looked at afterwards. Persistent tensors start as NaN.
+// Every tensor is a vector of double of its own; nothing shares memory, so each value of a step can be looked at
+// afterwards. f16, bf16 and tf32 tensors hold values rounded to their type. Persistent tensors start as NaN.
 class ReferenceExecutor final : public Executor {
  public:
   // Throws Error(usage) where two programs have a persistent tensor of the same name and different shapes.
