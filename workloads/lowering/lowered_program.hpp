@@ -32,6 +32,9 @@ struct Target {
   std::string name;                     // "cpu", "reference", later "sm90"
   std::span<const FusionRule> fusions;  // tried in order
   bool early_updates = false;  // run each parameter update as soon as its gradient is there, so that gradients share memory
+  // Element types whose rounding is exact here while the arithmetic and the storage are those of f32: they show what a
+  // precision does to the training, not how fast it is.
+  std::span<const DType> emulated_dtypes;
   // Bytes that a tensor (other than `saved`) takes in the target's layout, padding included.
   std::function<int64_t(const Tensor&)> tensor_bytes;
   // Bytes of one operation of the fused program beside its tensors.

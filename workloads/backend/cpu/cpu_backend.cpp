@@ -53,7 +53,7 @@ int64_t bytes_of(const Tensor& t, int block) {
   // A weight's gradient has four dimensions too; blocks of channels never make it smaller than it is.
   const int64_t elements = image ? element_count({t.shape[0], round_up(t.shape[1], block), t.shape[2], t.shape[3]})
                                  : element_count(t.shape);
-  return elements * 4;
+  return elements * 4;  // shorter element types are emulated in f32 words
 }
 
 class CpuBackend final : public Backend {
@@ -73,6 +73,8 @@ class CpuBackend final : public Backend {
     t.name = "cpu";
     t.fusions = fusions;
     t.early_updates = true;
+    static constexpr DType emulated[] = {DType::f16, DType::bf16, DType::tf32};  // stored as f32 words
+    t.emulated_dtypes = emulated;
     t.tensor_bytes = [block](const Tensor& tensor) { return bytes_of(tensor, block); };
     t.operation_storage = [threads](const Program& p, const Operation& op) {
       omp_set_num_threads(threads);  // oneDNN's scratch memory depends on it

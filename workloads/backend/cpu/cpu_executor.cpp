@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "gpusizer/error.hpp"
+#include "workloads/backend/cpu/rounding.hpp"
 
 namespace gpusizer::cpu {
 
@@ -53,7 +54,8 @@ CpuExecutor::Compiled CpuExecutor::compile(size_t index) {
       throw Error(Fault::failed, fmt::format("programs disagree on the layout of '{}'", t.name), program.name);
   }
   for (size_t i = 0; i < program.operations.size(); ++i) {
-    c.kernels.push_back(make_kernel({engine_, *c.layouts, program, program.operations[i]}));
+    const KernelRequest request{engine_, *c.layouts, program, program.operations[i]};
+    c.kernels.push_back(with_rounded_results(request, make_kernel(request)));
     c.kernels.back()->bind({c.tensors, arena_.data() + placed.workspaces[i].offset});
   }
   return c;

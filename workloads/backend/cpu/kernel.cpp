@@ -41,7 +41,18 @@ constexpr Row table[] = {
     {OpKind::dropout_backward, dropout},
     {OpKind::softmax_cross_entropy, cross_entropy},
     {OpKind::softmax_cross_entropy_backward, cross_entropy_backward},
+    {OpKind::mse_loss, mse_loss},
+    {OpKind::mse_loss_backward, regression_backward},
+    {OpKind::pinball_loss, pinball_loss},
+    {OpKind::pinball_loss_backward, regression_backward},
+    {OpKind::cast, cast},
+    {OpKind::gradient_norm, gradient_norm},
+    {OpKind::count_step, count_step},
+    {OpKind::loss_scale_update, loss_scale_update},
     {OpKind::sgd, sgd},
+    {OpKind::adam, adam},
+    {OpKind::adagrad, adagrad},
+    {OpKind::lamb, lamb},
 };
 
 }  // namespace

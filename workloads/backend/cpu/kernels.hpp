@@ -23,6 +23,16 @@ std::unique_ptr<Kernel> linear_backward_data(const KernelRequest& request);
 std::unique_ptr<Kernel> linear_backward_weights(const KernelRequest& request);
 std::unique_ptr<Kernel> cross_entropy(const KernelRequest& request);
 std::unique_ptr<Kernel> cross_entropy_backward(const KernelRequest& request);
+std::unique_ptr<Kernel> mse_loss(const KernelRequest& request);
+std::unique_ptr<Kernel> pinball_loss(const KernelRequest& request);
+std::unique_ptr<Kernel> regression_backward(const KernelRequest& request);  // of both
+std::unique_ptr<Kernel> cast(const KernelRequest& request);
+std::unique_ptr<Kernel> gradient_norm(const KernelRequest& request);
+std::unique_ptr<Kernel> count_step(const KernelRequest& request);
+std::unique_ptr<Kernel> loss_scale_update(const KernelRequest& request);
 std::unique_ptr<Kernel> sgd(const KernelRequest& request);
+std::unique_ptr<Kernel> adam(const KernelRequest& request);
+std::unique_ptr<Kernel> lamb(const KernelRequest& request);
+std::unique_ptr<Kernel> adagrad(const KernelRequest& request);
 
 }  // namespace gpusizer::cpu

@@ -3,6 +3,7 @@
 #include "workloads/backend/cpu/layout.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 namespace gpusizer::cpu {
 
@@ -39,22 +40,39 @@ Layouts::Layouts(const Program& program, int block)
 
 void Layouts::classify() {
   for (const Tensor& t : program_.tensors)
-    if (t.shape.size() == 4 && t.dtype == DType::f32 && (t.role == Role::activation || t.role == Role::gradient))
+    if (t.shape.size() == 4 && t.dtype != DType::i32 && t.dtype != DType::opaque &&
+        (t.role == Role::activation || t.role == Role::gradient))
       kind_[static_cast<size_t>(t.id.index)] = Kind::blocked;
-  const auto mark = [&](TensorId id, Kind kind) { kind_[static_cast<size_t>(id.index)] = kind; };
-  const auto weight_kind = [&](TensorId weight, const Operation& op) {
+  const auto mark = [&](TensorId weight, TensorId id, const Operation& op) {
     const int64_t groups = std::get<ConvAttributes>(op.attributes).groups;
-    return fills_blocks(program_.tensor(weight).shape, groups, block_) ? Kind::weight : Kind::plain;
+    kind_[static_cast<size_t>(id.index)] =
+        fills_blocks(program_.tensor(weight).shape, groups, block_) ? Kind::weight : Kind::plain;
   };
   for (const Operation& op : program_.operations) {
-    if (op.kind == OpKind::conv2d) mark(op.inputs[1], weight_kind(op.inputs[1], op));
-    if (op.kind == OpKind::conv2d_backward_data) mark(op.inputs[1], weight_kind(op.inputs[1], op));
-    if (op.kind == OpKind::conv2d_backward_weights) mark(op.outputs[0], weight_kind(op.inputs[2], op));
+    if (op.kind == OpKind::conv2d || op.kind == OpKind::conv2d_backward_data) mark(op.inputs[1], op.inputs[1], op);
+    if (op.kind == OpKind::conv2d_backward_weights) mark(op.inputs[2], op.outputs[0], op);
   }
-  for (const Operation& op : program_.operations)  // sums of gradients and momentum lie as the parameter does
-    if (op.kind == OpKind::sgd)
-      for (size_t i = 1; i < op.inputs.size(); ++i)
-        if (i != 2) mark(op.inputs[i], kind_[static_cast<size_t>(op.inputs[0].index)]);
+  follow_parameters();
+}
+
+// A parameter lies as its casts do; its gradients, their sums and the optimizer's state lie as the parameter does.
+void Layouts::follow_parameters() {
+  const auto kind = [&](TensorId id) -> Kind& { return kind_[static_cast<size_t>(id.index)]; };
+  for (const Operation& op : program_.operations)
+    if (op.kind == OpKind::cast && program_.tensor(op.inputs[0]).role == Role::parameter)
+      kind(op.inputs[0]) = kind(op.outputs[0]) == Kind::weight ? Kind::weight : Kind::plain;
+  std::vector<bool> is_weight(program_.tensors.size(), false);
+  for (const Operation& op : program_.operations | std::views::reverse) {
+    const bool update = op.phase == Phase::update && program_.tensor(op.inputs[0]).role == Role::parameter;
+    const TensorId like = update ? op.inputs[0] : op.outputs[0];
+    const bool passes_on = op.kind == OpKind::add || op.kind == OpKind::scale || op.kind == OpKind::cast;
+    if (!update && !(passes_on && is_weight[static_cast<size_t>(like.index)])) continue;
+    for (const TensorId id : op.inputs) {
+      if (program_.tensor(id).shape != program_.tensor(like).shape) continue;
+      kind(id) = kind(like);
+      is_weight[static_cast<size_t>(id.index)] = true;
+    }
+  }
 }
 
 onednn::Desc Layouts::plain(TensorId id) const { return plain_desc(program_.tensor(id).shape); }

@@ -12,7 +12,8 @@ namespace gpusizer::cpu {
 
 // Activations and gradients [N, C, H, W] lie as [N, C / b, H, W, b] with b channels side by side (b: the vector width in
 // floats), channels padded with zeros to a multiple of b. So they go from operation to operation without reordering.
-// Weights of convolutions whose channels fill whole blocks, their gradients and their momentum lie as
+// Element types shorter than f32 are stored as f32 words, so they lie alike.
+// Weights of convolutions whose channels fill whole blocks, their gradients and their optimizer's state lie as
 // [K / b, C / b, R, S, b (C), b (K)]. Bound inputs and everything else is row-major.
 class Layouts {
  public:
@@ -30,6 +31,7 @@ class Layouts {
  private:
   enum class Kind : uint8_t { plain, blocked, weight };
   void classify();
+  void follow_parameters();
 
   const Program& program_;
   int block_;

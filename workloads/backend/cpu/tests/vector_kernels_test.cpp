@@ -181,8 +181,8 @@ TEST(VectorKernels, SgdAndColumnSums) {
     const size_t count = 45;
     const auto w0 = noise(count, 1), g = noise(count, 2), m0 = noise(count, 3);
     auto w = w0, m = m0, plain = w0;
-    k->sgd({w.data(), g.data(), m.data(), 45, 0.1f, 0.9f, 0.01f});
-    k->sgd({plain.data(), g.data(), nullptr, 45, 0.1f, 0, 0.01f});
+    k->update.sgd({w.data(), g.data(), m.data(), 45, 0.1f, 0.9f, {0.01f}});
+    k->update.sgd({plain.data(), g.data(), nullptr, 45, 0.1f, 0, {0.01f}});
     for (size_t i = 0; i < count; ++i) {
       const double step = g[i] + 0.01 * w0[i], momentum = 0.9 * m0[i] + step;
       EXPECT_NEAR(m[i], momentum, 1e-6);

@@ -6,6 +6,6 @@ namespace gpusizer::cpu {
 
 const VectorKernels vector_kernels_avx2{
     "avx2", lanes, batch_norm_workspace_bytes, batch_norm_forward, batch_norm_backward,
-    relu, relu_backward, add, max_pool_forward, max_pool_backward, sgd, column_sums};
+    relu, relu_backward, add, max_pool_forward, max_pool_backward, column_sums, round_kernels, update_kernels};
 
 }  // namespace gpusizer::cpu

@@ -4,6 +4,9 @@
 
 #include <cstdint>
 
+#include "workloads/backend/cpu/vector/rounding_kernels.hpp"
+#include "workloads/backend/cpu/vector/update_kernels.hpp"
+
 namespace gpusizer::cpu {
 
 // [N, C, H, W] as [batch, blocks, spatial, lanes]; lanes beyond `channels` are zero and stay zero.
@@ -43,14 +46,6 @@ struct MaxPoolShape {
   int64_t kernel, stride, padding;               // kernel^2 <= 256: the chosen place is kept in a byte
 };
 
-struct SgdStep {
-  float* parameter;
-  const float* gradient;
-  float* momentum;  // nullptr: plain gradient descent
-  int64_t count;
-  float learning_rate, momentum_factor, weight_decay;
-};
-
 struct VectorKernels {
   const char* instruction_set;
   int lanes;  // channels in a block of the images' layout
@@ -64,8 +59,9 @@ struct VectorKernels {
   // chosen: one byte an element of the result, the place in its window that holds the largest value
   void (*max_pool_forward)(const MaxPoolShape&, const float* x, float* y, uint8_t* chosen);
   void (*max_pool_backward)(const MaxPoolShape&, const float* dy, const uint8_t* chosen, float* dx);
-  void (*sgd)(const SgdStep&);
   void (*column_sums)(const float* matrix, float* sums, int64_t rows, int64_t columns);
+  RoundKernels round;
+  UpdateKernels update;
 };
 
 extern const VectorKernels vector_kernels_baseline;
