@@ -22,6 +22,7 @@ FOLDERS = {
     # The registry of backends names every backend; a backend knows the contract beside the registry, no other backend.
     "workloads/backend": {"workloads/program", "workloads/lowering", "workloads/backend/*"},
     "workloads/backend/*": {"workloads/program", "workloads/lowering", "workloads/backend"},
+    "workloads/checkpoint": {"workloads/program", "workloads/lowering", "workloads/backend"},
     "reports/record": set(),
     "reports/sizing": {"reports/record"},
     "reports/render": {"reports/record", "reports/sizing"},

@@ -13,7 +13,7 @@ OWNERS = [
     ("MPI", r"mpi\.h", ["workloads/backend/communicator/"]),
     ("libjpeg", r"(jpeglib|jerror|turbojpeg)\.h", ["workloads/data/"]),
     ("zlib", r"zlib\.h", ["workloads/data/"]),
-    ("JSON for Modern C++", r"nlohmann/.*", ["cloud/", "reports/", "bench/", "ci/"]),
+    ("JSON for Modern C++", r"nlohmann/.*", ["cloud/", "reports/", "bench/", "ci/", "workloads/checkpoint/"]),
     ("Boost.Program_options", r"boost/program_options.*", ["bench/cli/"]),
     ("Boost, other than Program_options,", r"boost/(?!program_options).*", []),
     ("NVML", r"nvml\.h", ["bench/telemetry/"]),
