@@ -165,12 +165,15 @@ class SeriesReader {
     std::vector<SeriesColumn> kept;
     for (size_t i = 0; i < columns_.size(); ++i) {
       SeriesColumn& column = columns_[i];
-      if (column.numeric) table_.features += i < features_ ? 1 : 0;
-      if (column.numeric)
+      const std::string& name = file_.header()[column.place];
+      if (column.numeric) {
+        table_.features += i < features_ ? 1 : 0;
         kept.push_back(std::move(column));
-      else if (column.asked)
-        throw Error(Fault::input, fmt::format("the column `{}` has no value", file_.header()[column.place]),
-                    file_.path());
+      } else if (column.asked) {
+        throw Error(Fault::input, fmt::format("the column `{}` has no value", name), file_.path());
+      } else {
+        table_.left_out.push_back(name);
+      }
     }
     columns_ = std::move(kept);
     if (table_.features == 0)

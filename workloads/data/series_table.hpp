@@ -22,12 +22,13 @@ struct SeriesColumns {
 struct SeriesTable {
   std::string location;
   std::vector<std::string> columns;
-  int64_t features = 0;           // the first of the columns
-  std::vector<int64_t> targets;   // places in `columns`
-  std::vector<int64_t> dates_us;  // ascending
-  std::vector<double> values;     // finite
-  int64_t filled = 0;             // values that were missing and repeat the one before
-  int64_t dropped = 0;            // rows at the start, before every column has a value
+  int64_t features = 0;               // the first of the columns
+  std::vector<int64_t> targets;       // places in `columns`
+  std::vector<int64_t> dates_us;      // ascending
+  std::vector<double> values;         // finite
+  int64_t filled = 0;                 // values that were missing and repeat the one before
+  int64_t dropped = 0;                // rows at the start, before every column has a value
+  std::vector<std::string> left_out;  // named columns that were not asked for and do not begin with a number
   TimeStep step;
 
   int64_t steps() const { return static_cast<int64_t>(dates_us.size()); }

@@ -43,6 +43,7 @@ TEST(SeriesTable, TakesTheDatesAndAllNumbersByItself) {
   const SeriesTable table = table_of(weather);
   EXPECT_EQ(table.columns, (Names{"rain", "wind"}));
   EXPECT_EQ(table.features, 2);
+  EXPECT_EQ(table.left_out, (Names{"id", "kind"}));
   EXPECT_EQ(table.targets, std::vector<int64_t>{0});
   EXPECT_EQ(table.values, (Values{0.5, 3, 1.5, 4, 2.5, 5}));
   EXPECT_EQ(table.step.name, "1 day");
