@@ -10,7 +10,7 @@
 
 namespace gpusizer {
 
-// To add a case: one line in the table of operation_cases.cpp. It is then checked by finite differences, in its fused
+// To add a case: one line in the table of image_cases.cpp or sequence_cases.cpp. It is then checked by finite differences, in its fused
 // against its plain form, and on every backend against the reference; nothing else has to be written.
 struct OperationCase {
   std::string name;  // letters, digits and _
@@ -23,6 +23,8 @@ struct OperationCase {
   friend void PrintTo(const OperationCase& c, std::ostream* out) { *out << c.name; }  // GoogleTest shows it so
 };
 
-const std::vector<OperationCase>& operation_cases();
+const std::vector<OperationCase>& image_cases();
+const std::vector<OperationCase>& sequence_cases();
+const std::vector<OperationCase>& operation_cases();  // all of them
 
 }  // namespace gpusizer

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "gpusizer/error.hpp"
 #include "workloads/program/initial_values.hpp"
 
 namespace gpusizer {
@@ -19,10 +20,36 @@ std::vector<float> normal_values(const std::string& name, const Shape& shape, do
   return initial_values(t, seed);
 }
 
-int64_t class_count(const Program& p) {
-  for (const Operation& op : p.operations)
-    if (op.kind == OpKind::softmax_cross_entropy) return p.tensor(op.inputs[0]).shape[1];
-  return 1;
+// What the whole numbers of an input mean, and so which they may be: [first, first + count). `gaps`: some are -1, or all.
+struct Range {
+  int32_t first = 0;
+  int64_t count = 1;
+  bool gaps = false;
+};
+
+Range range_of(const Program& p, const Tensor& t) {
+  for (const Operation& op : p.operations) {
+    if (op.inputs.size() < 2 || op.inputs[1] != t.id) continue;
+    const Shape& first = p.tensor(op.inputs[0]).shape;
+    if (op.kind == OpKind::softmax_cross_entropy)
+      return {0, first[1], std::get<LossAttributes>(op.attributes).ignore_negative};
+    if (op.kind == OpKind::attention) return {1, std::get<AttentionAttributes>(op.attributes).sequence};
+    if (op.kind != OpKind::gather_rows) continue;
+    const int64_t group = std::get<GatherAttributes>(op.attributes).group_rows;
+    return {0, group > 0 ? group : first[0]};
+  }
+  return {};
+}
+
+std::vector<int32_t> whole_numbers(const Program& p, const Tensor& t, int step) {
+  const Range range = range_of(p, t);
+  const bool none = t.name.starts_with("ignored");
+  std::vector<int32_t> values(static_cast<size_t>(element_count(t.shape)));
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = range.first + static_cast<int32_t>((3 + 7 * i + static_cast<size_t>(step)) % static_cast<size_t>(range.count));
+    if (range.gaps && (none || i % 3 == 1)) values[i] = -1;
+  }
+  return values;
 }
 
 template <class Value>
@@ -76,7 +103,6 @@ std::vector<std::string> backend_names(bool with_reference) {
 }  // namespace
 
 Feed::Feed(const Program& program, uint64_t seed, int step, float learning_rate) {
-  const int64_t classes = class_count(program);
   const auto bind = [&](const Tensor& t, const void* data) { bindings_.push_back({t.id, data}); };
   for (const Tensor& t : program.tensors) {
     if (t.name == "learning_rate") {
@@ -84,10 +110,7 @@ Feed::Feed(const Program& program, uint64_t seed, int step, float learning_rate)
     } else if (t.name == "random_state") {
       bind(t, integers_.emplace_back(std::vector<int32_t>{static_cast<int32_t>(seed), step}).data());
     } else if (t.role == Role::input && t.dtype == DType::i32) {
-      auto& labels = integers_.emplace_back(static_cast<size_t>(element_count(t.shape)));
-      for (size_t i = 0; i < labels.size(); ++i)
-        labels[i] = static_cast<int32_t>((3 + 7 * i + static_cast<size_t>(step)) % static_cast<size_t>(classes));
-      bind(t, labels.data());
+      bind(t, integers_.emplace_back(whole_numbers(program, t, step)).data());
     } else if (t.role == Role::input) {
       bind(t, floats_.emplace_back(normal_values(t.name, t.shape, 1, seed + 1000 + static_cast<uint64_t>(step))).data());
     }
@@ -132,6 +155,17 @@ TrainingRun train(const Backend& backend, const Program& training, const Trainin
   }
   run.after_last = read_persistent(*executor, 0);
   return run;
+}
+
+std::string lacking(const Backend& backend, const Program& program) {
+  const Device device = backend.probe().devices.at(0);
+  try {
+    backend.make_executor({lower(program, backend.target(device))}, device);
+  } catch (const Error& e) {
+    if (e.problem().find("backend has no ") != std::string::npos) return e.what();
+    throw;
+  }
+  return "";
 }
 
 void expect_close(const Values& got, const Values& wanted, double tolerance) {

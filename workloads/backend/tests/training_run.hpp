@@ -12,7 +12,9 @@
 
 namespace gpusizer {
 
-// Every input of a program, and the scalars of a training step: random images, labels that are classes of the program.
+// Every input of a program, and the scalars of a training step: random values; labels that are classes of the program,
+// indices that are rows, lengths up to the whole sequence. Where negative labels are ignored some are (all of an input
+// whose name starts with "ignored").
 // Depends on (seed, step, tensor name) alone, so that every backend is given the same.
 class Feed {
  public:
@@ -42,6 +44,9 @@ struct TrainingOptions {
   uint64_t seed = 1;
   float learning_rate = 0.02f;
 };
+
+// Which kernel of the program the backend does not have yet, or "".
+std::string lacking(const Backend& backend, const Program& program);
 
 TrainingRun train(const Backend& backend, const Program& training, const TrainingOptions& options);
 
