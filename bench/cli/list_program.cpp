@@ -43,9 +43,8 @@ bool training(const Options& options) {
 
 Program build(const CaseConfig& config, bool train) {
   const ModelEntry& model = find_model(config.model);
-  const ModelOptions options{config.classes, config.image_size, config.channels, config.stem};
-  if (!train) return build_model(model, options, *config.batch, Mode::evaluate);
-  return training_program(build_model(model, options, *config.batch, Mode::train),
+  if (!train) return build_model(model, config.options, *config.batch, Mode::evaluate);
+  return training_program(build_model(model, config.options, *config.batch, Mode::train),
                           {.momentum = *config.momentum, .weight_decay = *config.weight_decay});
 }
 
@@ -68,7 +67,7 @@ LoweredProgram lowered(const Program& program, const std::string& backend_name) 
 
 ordered_json facts_json(const Program& program, const CaseConfig& config, bool train) {
   const Facts f = facts(program);
-  const ModelOptions o = with_defaults(find_model(config.model), {config.classes, config.image_size, config.channels, config.stem});
+  const ModelOptions o = with_defaults(find_model(config.model), config.options);
   return {{"model", config.model},
           {"options", {{"classes", o.classes}, {"image_size", o.image_size}, {"channels", o.channels}, {"stem", o.stem}}},
           {"mode", train ? "train" : "evaluate"},

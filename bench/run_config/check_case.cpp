@@ -42,10 +42,10 @@ void check_word(const std::string& word, std::initializer_list<const char*> allo
 
 void check_sizes(const CaseConfig& c) {
   check_range(*c.batch, 1, kLargestBatch, "--batch");
-  check_range(c.classes, 0, kLargestWidth, "--classes");
-  if (c.classes == 1) refuse("one class cannot be learned", "--classes", "use at least 2");
-  check_range(c.image_size, 0, kLargestImage, "--image-size");
-  check_range(c.channels, 0, kLargestWidth, "--channels");
+  check_range(c.options.classes, 0, kLargestWidth, "--classes");
+  if (c.options.classes == 1) refuse("one class cannot be learned", "--classes", "use at least 2");
+  check_range(c.options.image_size, 0, kLargestImage, "--image-size");
+  check_range(c.options.channels, 0, kLargestWidth, "--channels");
   check_range(c.synthetic_samples, 0, INT32_MAX, "--synthetic-samples");
   check_range(c.threads, 0, kMostThreads, "--threads");
   check_range(c.loader_threads, 0, kMostThreads, "--loader-threads");
@@ -55,7 +55,7 @@ void check_sizes(const CaseConfig& c) {
 void check_words(const CaseConfig& c) {
   check_word(c.tail, {"keep", "drop"}, "--tail");
   check_word(c.schedule, {"constant", "cosine"}, "--schedule");
-  if (!c.stem.empty()) check_word(c.stem, {"imagenet", "cifar"}, "--stem");
+  if (!c.options.stem.empty()) check_word(c.options.stem, {"imagenet", "cifar"}, "--stem");
   if (c.precision != "fp32")
     refuse(fmt::format("precision '{}' is not available", c.precision), "--precision", "use fp32");
 }
@@ -96,7 +96,7 @@ void check_training(const CaseConfig& c) {
 std::int64_t customary_batch(const CaseConfig& c) {
   const bool small_data = c.data == "fashion-mnist" || c.data == "cifar10";
   const std::int64_t model_size = small_data ? 32 : find_model(c.model).defaults.image_size;
-  return (c.image_size > 0 ? c.image_size : model_size) >= 128 ? 16 : 128;
+  return (c.options.image_size > 0 ? c.options.image_size : model_size) >= 128 ? 16 : 128;
 }
 
 void fill(CaseConfig& c) {
@@ -127,10 +127,10 @@ CaseConfig complete_case(CaseConfig c) {
 std::string case_id(const CaseConfig& c) {
   const std::string data = c.data.find('/') < c.data.find(':') ? "folder" : c.data.substr(0, c.data.find(':'));
   std::string id = fmt::format("{}/{}/b{}/{}/{}", c.model, data, *c.batch, c.precision, c.device);
-  if (!c.stem.empty()) id += "/" + c.stem;
-  if (c.image_size > 0) id += fmt::format("/{}px", c.image_size);
-  if (c.channels > 0) id += fmt::format("/{}ch", c.channels);
-  if (c.classes > 0) id += fmt::format("/{}classes", c.classes);
+  if (!c.options.stem.empty()) id += "/" + c.options.stem;
+  if (c.options.image_size > 0) id += fmt::format("/{}px", c.options.image_size);
+  if (c.options.channels > 0) id += fmt::format("/{}ch", c.options.channels);
+  if (c.options.classes > 0) id += fmt::format("/{}classes", c.options.classes);
   if (c.threads > 0) id += fmt::format("/t{}", c.threads);
   return id;
 }

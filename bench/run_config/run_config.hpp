@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "workloads/models/models.hpp"
+
 namespace gpusizer {
 
 // One workload to run. What nobody said stays empty here and is decided by complete_case() or by the model and its data.
@@ -14,8 +16,10 @@ struct CaseConfig {
   std::string model;
   std::string data = "synthetic";  // "name", "name:path" or a folder, see open_data_source()
   std::int64_t synthetic_samples = 0;  // in an epoch of synthetic data; 0: as many as ImageNet has
-  std::int64_t classes = 0, image_size = 0, channels = 0;  // 0: the data's, else the model's own
-  std::string stem;                                        // empty: the model's own
+  ModelOptions options;                // 0 and empty: the data's, else the model's own
+  std::vector<std::int64_t> buckets;   // text: lengths that samples are padded to, ascending; empty: one for all
+  std::string vocabulary_file;         // text; empty: the source's own way
+  std::vector<std::string> columns, targets;  // series: features and what is forecast; empty: the source's own choice
   std::string device = "cpu";  // the backend's name
   std::int64_t threads = 0;    // that compute; 0: all that the process may use
   std::int64_t loader_threads = 0;    // that prepare samples; 0: decided by the data source

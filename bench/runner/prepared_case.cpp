@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bench/runner/case_data.hpp"
 #include "bench/runner/case_programs.hpp"
-#include "workloads/data/data_sources.hpp"
 
 namespace gpusizer {
 namespace {
@@ -28,31 +28,6 @@ void open_device(PreparedCase& p) {
   if (p.config.threads > 0) p.device.threads = static_cast<int>(p.config.threads);
   // On the CPU the loader shares the cores with the step, and small images need little.
   p.loader_threads = p.config.loader_threads > 0 ? p.config.loader_threads : std::max(1, p.device.threads / 4);
-}
-
-// Made-up images take the model's own shape; real ones keep theirs unless a flag says otherwise.
-DataOptions data_options(const CaseConfig& config, const ModelEntry& model, Split split) {
-  ModelOptions wanted{config.classes, config.image_size, config.channels, config.stem};
-  if (config.data == "synthetic") wanted = with_defaults(model, wanted);
-  return {.split = split,
-          .wanted = {wanted.channels, wanted.image_size, wanted.image_size},
-          .classes = wanted.classes,
-          .seed = config.seed,
-          .synthetic_samples = config.synthetic_samples};
-}
-
-void open_data(PreparedCase& p) {
-  p.train_data = open_data_source(p.config.data, data_options(p.config, *p.model, Split::train));
-  if (*p.config.eval) p.test_data = open_data_source(p.config.data, data_options(p.config, *p.model, Split::test));
-  const ImageShape shape = p.train_data->shape();
-  if (shape.height != shape.width)
-    throw Error(Fault::usage, fmt::format("images of {} are not square", shape.text()), "--data", "give --image-size");
-  const std::int64_t classes = p.config.classes > 0 ? p.config.classes : p.train_data->classes();
-  p.model_options = with_defaults(*p.model, {classes, shape.height, shape.channels, p.config.stem});
-  if (*p.config.batch > p.train_data->size())
-    throw Error(Fault::usage, fmt::format("a batch of {} is larger than the {} samples of {}", *p.config.batch,
-                                          p.train_data->size(), p.train_data->name()), "--batch",
-                fmt::format("use at most {}", p.train_data->size()));
 }
 
 // Steps after which the run surely ends; nothing when only time, precision or accuracy end it.
@@ -88,7 +63,13 @@ void plan_loop(PreparedCase& p) {
 }
 
 std::int64_t loader_bytes(const PreparedCase& p) {
-  const std::int64_t one = kBatchesHeld * *p.config.batch * p.train_data->shape().values() * 4;
+  std::int64_t sample_values = 0;  // of the largest bucket
+  for (std::int64_t bucket = 0; bucket < p.train_data->buckets(); ++bucket) {
+    std::int64_t values = 0;
+    for (const Field& field : p.train_data->fields(bucket)) values += field.values();
+    sample_values = std::max(sample_values, values);
+  }
+  const std::int64_t one = kBatchesHeld * *p.config.batch * sample_values * 4;
   return p.test_data ? 2 * one : one;
 }
 
@@ -105,7 +86,7 @@ PreparedCase prepare_case(const CaseConfig& config) {
   p.config = config;
   p.model = &find_model(config.model);
   open_device(p);
-  open_data(p);
+  open_case_data(p);
   plan_epoch(p);
   plan_loop(p);
   build_case_programs(p);

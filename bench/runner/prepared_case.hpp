@@ -11,7 +11,7 @@
 #include "bench/runner/measuring_loop.hpp"
 #include "gpusizer/error.hpp"
 #include "workloads/backend/backend.hpp"
-#include "workloads/data/image_source.hpp"
+#include "workloads/data/sample_source.hpp"
 #include "workloads/lowering/memory_plan.hpp"
 #include "workloads/models/models.hpp"
 #include "workloads/program/facts.hpp"
@@ -34,7 +34,7 @@ struct PreparedCase {
   CaseConfig config;
   const ModelEntry* model = nullptr;
   ModelOptions model_options;  // complete
-  std::unique_ptr<ImageSource> train_data, test_data;  // test_data only where the case evaluates
+  std::unique_ptr<SampleSource> train_data, test_data;  // test_data only where the case evaluates
   std::unique_ptr<Backend> backend;
   Device device;  // with the threads that will compute
   CasePrograms programs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a source's images fit the model that wants them.
+// The kinds by name, and whether a source's images fit the model that wants them.
 #include "workloads/data/data_options.hpp"
 
 #include <fmt/format.h>
@@ -7,6 +7,15 @@
 #include "gpusizer/error.hpp"
 
 namespace gpusizer {
+
+std::string_view to_string(DataKind kind) {
+  switch (kind) {
+    case DataKind::images: return "images";
+    case DataKind::text: return "text";
+    case DataKind::series: return "series";
+  }
+  return "";
+}
 
 ImageShape fit_shape(const ImageShape& stored, const ImageShape& wanted, const std::string& source) {
   const ImageShape fitted{wanted.channels == 0 ? stored.channels : wanted.channels,

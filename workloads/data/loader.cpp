@@ -34,7 +34,7 @@ void need(int64_t value, int64_t least, int64_t most, const std::string& what) {
 constexpr int64_t value_bytes = 4;  // of every ValueType
 
 // Of one sample's field, in the bucket where it is largest.
-int64_t most_values(const SampleSource& source, size_t field) {
+int64_t largest_field(const SampleSource& source, size_t field) {
   int64_t most = 0;
   for (int64_t bucket = 0; bucket < source.buckets(); ++bucket)
     most = std::max(most, source.fields(bucket)[field].values());
@@ -52,7 +52,7 @@ void check_fields(const SampleSource& source) {
 void check_memory(const LoaderOptions& options, const SampleSource& source) {
   double sample_bytes = sizeof(int64_t);
   for (size_t field = 0; field < source.fields().size(); ++field)
-    sample_bytes += static_cast<double>(most_values(source, field)) * value_bytes;
+    sample_bytes += static_cast<double>(largest_field(source, field)) * value_bytes;
   const int64_t samples = std::min(options.batch, source.size());
   const double bytes =
       static_cast<double>(samples) * static_cast<double>(options.prefetch_batches + 1) * sample_bytes;
@@ -94,7 +94,7 @@ void Loader::make_slots() {
   for (Slot& slot : slots_) {
     slot.samples.reserve(static_cast<size_t>(dealer_.batch_samples()));
     for (size_t field = 0; field < source_.fields().size(); ++field) {
-      const int64_t bytes = dealer_.batch_samples() * most_values(source_, field) * value_bytes;
+      const int64_t bytes = dealer_.batch_samples() * largest_field(source_, field) * value_bytes;
       slot.storage.emplace_back(static_cast<size_t>(bytes));
       slot.buffers.push_back(slot.storage.back().data());
     }

@@ -30,8 +30,7 @@ TEST(LoaderAllocation, IsNoneInSteadyState) {
   folder.write("train-labels-idx1-ubyte", made::idx({50}, made::Bytes(50, 1)));
   const auto digits = open_data_source(folder.text(), {.wanted = {3, 12, 12}});
   const auto synthetic = open_data_source("synthetic", {.wanted = {3, 12, 12}, .synthetic_samples = 50});
-  for (const SampleSource* source : {static_cast<const SampleSource*>(digits.get()),
-                                     static_cast<const SampleSource*>(synthetic.get())}) {
+  for (const SampleSource* source : {digits.get(), synthetic.get()}) {
     Loader loader(*source, {.batch = 8, .threads = 2, .shuffle = true, .augment = true, .endless = true});
     loader.start_epoch(0);
     for (int i = 0; i < 20; ++i) loader.next();
