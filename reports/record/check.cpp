@@ -231,6 +231,15 @@ void check_fingerprint(const Checks& checks, const Fingerprint& fingerprint) {
   checks.require(is_hash(fingerprint.environment_hash), "environment_hash", "is not 16 hexadecimal digits");
 }
 
+void check_checkpoints(const Checks& checks, const std::optional<Checkpoints>& written) {
+  if (!written) return;
+  checks.not_negative(static_cast<double>(written->count), "count");
+  checks.not_negative(written->bytes, "bytes");
+  checks.not_negative(written->mean_seconds, "mean_seconds");
+  checks.not_negative(written->last_seconds, "last_seconds");
+  checks.not_negative(written->resumed_at_step, "resumed_at_step");
+}
+
 void check_case(const Checks& checks, const Case& run) {
   checks.require(run.status == CaseStatus::ok || !run.reason.empty(), "reason",
                  "is empty, but a case that is not ok says why");
@@ -240,6 +249,7 @@ void check_case(const Checks& checks, const Case& run) {
   check_measurement(checks.at("measurement"), run.measurement, run.config);
   check_throughput(checks.at("throughput"), run);
   check_resources(checks, run);
+  check_checkpoints(checks.at("checkpoints"), run.checkpoints);
   check_training(checks.at("training"), run.training);
   check_metrics(checks, run.metrics);
   check_fingerprint(checks.at("fingerprint"), run.fingerprint);

@@ -92,6 +92,15 @@ void fields(auto& visit, Is<Memory> auto& m) {
   visit.unknown(m.unknown);
 }
 
+void fields(auto& visit, Is<Checkpoints> auto& c) {
+  visit.field("count", c.count);
+  visit.field("bytes", c.bytes);
+  visit.field("mean_seconds", c.mean_seconds);
+  visit.field("last_seconds", c.last_seconds);
+  visit.field("resumed_at_step", c.resumed_at_step);
+  visit.unknown(c.unknown);
+}
+
 void fields(auto& visit, Is<LossPoint> auto& p) {
   visit.field("step", p.step);
   visit.field("loss", p.loss);
@@ -220,6 +229,7 @@ void fields(auto& visit, Is<Case> auto& c) {
   visit.field("facts", c.facts);
   visit.field("phases", c.phases);
   visit.field("memory", c.memory);
+  visit.absent_or("checkpoints", c.checkpoints);
   visit.field("fingerprint", c.fingerprint);
   visit.field("training", c.training);
   visit.field("measurement", c.measurement);

@@ -77,6 +77,17 @@ struct Memory {
   friend bool operator==(const Memory&, const Memory&) = default;
 };
 
+// What a case saved so that it could go on after an interruption. Saving is in no step's time.
+struct Checkpoints {
+  std::int64_t count = 0;                     // written, those before a resume included
+  Maybe<std::int64_t> bytes;                  // of the last one
+  Maybe<double> mean_seconds, last_seconds;   // of writing one, until it was on the disk
+  Maybe<std::int64_t> resumed_at_step;        // finished steps of the checkpoint that the case last went on from
+  UnknownFields unknown;
+
+  friend bool operator==(const Checkpoints&, const Checkpoints&) = default;
+};
+
 struct LossPoint {
   std::int64_t step = 0;  // counted from 1, warm-up included
   Maybe<double> loss;     // mean over the batch; null when it was not finite

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -90,6 +91,7 @@ struct Case {
   Phases phases;
   Memory memory;
   Training training;
+  std::optional<Checkpoints> checkpoints;  // empty: none were asked for
   std::vector<Metric> metrics;
   std::vector<ValidityFlag> validity_flags;
   Fingerprint fingerprint;

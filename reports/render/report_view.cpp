@@ -141,6 +141,11 @@ std::vector<Note> notes_of(const Case& run) {
   if (run.training.time_to_target_seconds && run.config.target_accuracy)
     notes.push_back({fmt::format("accuracy {} was reached after {}", percent_text(*run.config.target_accuracy),
                                  time_text(*run.training.time_to_target_seconds))});
+  if (run.checkpoints && run.checkpoints->bytes && run.checkpoints->mean_seconds)
+    notes.push_back({fmt::format("{} checkpoint{} of {}, {} each, outside of the step times",
+                                 run.checkpoints->count, run.checkpoints->count == 1 ? "" : "s",
+                                 bytes_text(static_cast<double>(*run.checkpoints->bytes)),
+                                 time_text(*run.checkpoints->mean_seconds))});
   return notes;
 }
 

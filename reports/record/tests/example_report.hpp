@@ -78,6 +78,7 @@ inline Case example_case() {
   run.throughput = {500.0, 491.25, 508.75, "", "images/s", Scope::job, Provenance::measured, {}};
   run.phases = {0.0004, 0.031, 0.062, 0.0066, 20, {}};
   run.memory = {52'428'800, 52'690'944, 181'403'648, {}};
+  run.checkpoints = {2, 623'412, 0.0121, 0.0117, Maybe<std::int64_t>::missing("it was not interrupted"), {}};
   run.training.loss_curve = {{1, 2.302585092994046, {}}, {6, 1.25, {}}, {12, 0.1, {}}};
   run.training.evaluations = {{3.0, 0.9123, 0.2514, 10000, 61.5, {}}};
   run.training.final_loss = 0.1;
