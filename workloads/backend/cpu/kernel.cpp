@@ -41,6 +41,8 @@ constexpr Row table[] = {
     {OpKind::dropout_backward, dropout},
     {OpKind::softmax_cross_entropy, cross_entropy},
     {OpKind::softmax_cross_entropy_backward, cross_entropy_backward},
+    {OpKind::lstm, lstm},
+    {OpKind::lstm_backward, lstm_backward},
     {OpKind::mse_loss, mse_loss},
     {OpKind::mse_loss_backward, regression_backward},
     {OpKind::pinball_loss, pinball_loss},

@@ -23,6 +23,8 @@ std::unique_ptr<Kernel> linear_backward_data(const KernelRequest& request);
 std::unique_ptr<Kernel> linear_backward_weights(const KernelRequest& request);
 std::unique_ptr<Kernel> cross_entropy(const KernelRequest& request);
 std::unique_ptr<Kernel> cross_entropy_backward(const KernelRequest& request);
+std::unique_ptr<Kernel> lstm(const KernelRequest& request);
+std::unique_ptr<Kernel> lstm_backward(const KernelRequest& request);
 std::unique_ptr<Kernel> mse_loss(const KernelRequest& request);
 std::unique_ptr<Kernel> pinball_loss(const KernelRequest& request);
 std::unique_ptr<Kernel> regression_backward(const KernelRequest& request);  // of both

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "workloads/backend/cpu/vector/lstm_kernels.hpp"
 #include "workloads/backend/cpu/vector/rounding_kernels.hpp"
 #include "workloads/backend/cpu/vector/update_kernels.hpp"
 
@@ -60,6 +61,7 @@ struct VectorKernels {
   void (*max_pool_forward)(const MaxPoolShape&, const float* x, float* y, uint8_t* chosen);
   void (*max_pool_backward)(const MaxPoolShape&, const float* dy, const uint8_t* chosen, float* dx);
   void (*column_sums)(const float* matrix, float* sums, int64_t rows, int64_t columns);
+  LstmKernels lstm;
   RoundKernels round;
   UpdateKernels update;
 };
