@@ -8,6 +8,7 @@
 #include "workloads/data/cifar_source.hpp"
 #include "workloads/data/idx_source.hpp"
 #include "workloads/data/image_folder_source.hpp"
+#include "workloads/data/series_source.hpp"
 #include "workloads/data/synthetic_source.hpp"
 
 namespace gpusizer {
@@ -32,6 +33,8 @@ constexpr DataSourceEntry table[] = {
      as_samples<open_cifar10>, looks_like_cifar10},
     {"images", "images:FOLDER of JPEGs: train/CLASS/*.jpg and val/CLASS/*.jpg", of_images, PathUse::required,
      as_samples<open_image_folder>, looks_like_image_folder},
+    {"csv", "csv:FILE with a date column and columns of numbers, split by time", DataKind::series, PathUse::required,
+     open_csv_series, looks_like_csv},
 };
 
 const DataSourceEntry* find_entry(std::string_view name) {

@@ -6,6 +6,7 @@
 
 #include "gpusizer/error.hpp"
 #include "workloads/data/synthetic_images.hpp"
+#include "workloads/data/synthetic_series.hpp"
 
 namespace gpusizer {
 
@@ -13,7 +14,7 @@ std::unique_ptr<SampleSource> open_synthetic(const std::string&, const DataOptio
   switch (options.kind) {
     case DataKind::images: return open_synthetic_images(options);
     case DataKind::text: break;
-    case DataKind::series: break;
+    case DataKind::series: return open_synthetic_series(options);
   }
   throw Error(Fault::usage, fmt::format("there is no made-up {}", to_string(options.kind)), "synthetic",
               "see gpusizer list data");
