@@ -6,43 +6,13 @@
 #include <cmath>
 
 #include "gpusizer/error.hpp"
-#include "workloads/backend/reference/reference_backend.hpp"
-#include "workloads/backend/reference/reference_executor.hpp"
+#include "workloads/backend/reference/tests/one_run.hpp"
 #include "workloads/program/dropout_mask.hpp"
 #include "workloads/program/layers.hpp"
 #include "workloads/program/optimizer.hpp"
 
 namespace gpusizer {
 namespace {
-
-using Floats = std::vector<float>;
-using Doubles = std::vector<double>;
-
-// One run of a program over one input "x"; persistent tensors start as initialize() would leave them, or as given.
-class OneRun {
- public:
-  OneRun(const Program& p, const Floats& x, const std::vector<std::pair<std::string, Floats>>& persistent = {})
-      : executor_({lower(p, reference_target())}) {
-    for (const Tensor& t : p.tensors)
-      if (is_persistent(t.role)) executor_.write(t.name, Floats(static_cast<size_t>(element_count(t.shape)), static_cast<float>(t.initial.value)));
-    for (const auto& [name, values] : persistent) executor_.write(name, values);
-    const Binding binding{p.find("x")->id, x.data()};
-    executor_.enqueue(0, {&binding, 1});
-  }
-  Doubles of(TensorId id) const {
-    const auto values = executor_.values(0, id);
-    return {values.begin(), values.end()};
-  }
-  Doubles of(const std::string& name) const { return of(executor_.program(0).program.find(name)->id); }
-
- private:
-  ReferenceExecutor executor_;
-};
-
-void expect_near(const Doubles& got, const Doubles& wanted) {
-  ASSERT_EQ(got.size(), wanted.size());
-  for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[i], 1e-12) << i;
-}
 
 TEST(Convolution, IsACrossCorrelationOverTheGroups) {
   ProgramBuilder b{"case", 1};
