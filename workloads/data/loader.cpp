@@ -131,7 +131,8 @@ void Loader::stop() {
   threads_.clear();
 }
 
-void Loader::start_epoch(int64_t epoch) {
+void Loader::start_epoch(int64_t epoch, int64_t first_batch) {
+  need(first_batch, 0, batches_per_epoch() - 1, "first batch");
   std::unique_lock lock(mutex_);
   end_batch_ = 0;  // no thread takes more
   abandon_ = true;
@@ -143,7 +144,9 @@ void Loader::start_epoch(int64_t epoch) {
   }
   first_epoch_ = epoch;
   dealer_.start_epoch(epoch);
-  open_batch_ = open_sample_ = next_batch_ = free_before_ = 0;
+  for (int64_t batch = 0; batch < first_batch; ++batch) dealer_.deal(slots_.front().samples);
+  open_batch_ = next_batch_ = free_before_ = first_batch;
+  open_sample_ = 0;
   end_batch_ = options_.endless ? std::numeric_limits<int64_t>::max() : batches_per_epoch();
   started_ = true;
   work_there_.notify_all();

@@ -58,8 +58,9 @@ class Loader {
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
-  // Begins (again) at the first batch of `epoch`; what was prefetched is dropped.
-  void start_epoch(int64_t epoch);
+  // Begins (again) at a batch of `epoch`, the first one or (where a run goes on) a later one of that epoch, without
+  // reading the samples before it; what was prefetched is dropped.
+  void start_epoch(int64_t epoch, int64_t first_batch = 0);
 
   // The next batch; nothing at the end of the epoch (endless: never) and after an error. When a sample could not be
   // read, all batches before its own are handed out, then its error is thrown, once, as the source threw it.

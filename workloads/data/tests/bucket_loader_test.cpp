@@ -71,6 +71,29 @@ TEST(BatchDealer, AllowsABucketWithoutSamples) {
   EXPECT_EQ(deal_all(dealer), (std::vector<std::vector<int64_t>>{{0}, {1}}));
 }
 
+// A run that goes on begins where it stood: at any batch, across the ends of epochs, in whatever bucket.
+TEST(BucketLoader, StartsAtAnyBatchOfAnEpoch) {
+  const WordSource source(11);
+  Loader loader(source, {.batch = 3, .threads = 2, .shuffle = true, .seed = 7, .endless = true});
+  const auto indices_and_epochs = [&](int64_t batches) {
+    std::vector<int32_t> seen;
+    for (int64_t i = 0; i < batches; ++i) {
+      const auto batch = loader.next();
+      for (int64_t sample = 0; sample < batch->samples; ++sample)
+        seen.push_back(static_cast<int32_t>(2 * batch->values<float>(1)[static_cast<size_t>(sample)]));
+      seen.push_back(-static_cast<int32_t>(2 * batch->epoch + (batch->ends_epoch ? 1 : 0)));
+    }
+    return seen;
+  };
+  for (int64_t first = 0; first < 10; ++first) {
+    loader.start_epoch(0);
+    indices_and_epochs(first);
+    const auto expected = indices_and_epochs(12);
+    loader.start_epoch(first / 5, first % 5);
+    EXPECT_EQ(indices_and_epochs(12), expected) << first;
+  }
+  expect_says(caught([&] { loader.start_epoch(0, 5); }), Fault::usage, {"first batch", "5"});
+}
 
 TEST(BucketLoader, GivesEverySampleOnceWithItsBucketsShape) {
   const WordSource source(100);  // 34, 33 and 33 samples
