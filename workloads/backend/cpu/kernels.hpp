@@ -18,6 +18,18 @@ std::unique_ptr<Kernel> relu(const KernelRequest& request);
 std::unique_ptr<Kernel> relu_backward(const KernelRequest& request);
 std::unique_ptr<Kernel> add(const KernelRequest& request);
 std::unique_ptr<Kernel> dropout(const KernelRequest& request);  // and its backward
+std::unique_ptr<Kernel> gelu(const KernelRequest& request);
+std::unique_ptr<Kernel> gelu_backward(const KernelRequest& request);
+std::unique_ptr<Kernel> hyperbolic_tangent(const KernelRequest& request);
+std::unique_ptr<Kernel> tangent_backward(const KernelRequest& request);
+std::unique_ptr<Kernel> scale(const KernelRequest& request);
+std::unique_ptr<Kernel> gather_rows(const KernelRequest& request);
+std::unique_ptr<Kernel> gather_rows_backward(const KernelRequest& request);
+std::unique_ptr<Kernel> swap_axes(const KernelRequest& request);
+std::unique_ptr<Kernel> layer_norm(const KernelRequest& request);
+std::unique_ptr<Kernel> layer_norm_backward(const KernelRequest& request);
+std::unique_ptr<Kernel> attention(const KernelRequest& request);
+std::unique_ptr<Kernel> attention_backward(const KernelRequest& request);
 std::unique_ptr<Kernel> linear(const KernelRequest& request);
 std::unique_ptr<Kernel> linear_backward_data(const KernelRequest& request);
 std::unique_ptr<Kernel> linear_backward_weights(const KernelRequest& request);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax cross-entropy on the CPU: probabilities are kept for the backward.
+// Softmax cross-entropy on the CPU. Each row's largest logit and sum are kept for the backward, and how many rows count;
+// the logits themselves are still there.
 #include <algorithm>
 #include <cmath>
 
@@ -18,20 +19,24 @@ namespace {
 class CrossEntropy final : public Kernel {
  public:
   explicit CrossEntropy(const KernelRequest& r)
-      : smoothing_(std::get<LossAttributes>(r.op.attributes).label_smoothing), rows_(r.input(0).shape[0]),
+      : vector_(r.engine.vector.rows), a_(std::get<LossAttributes>(r.op.attributes)), rows_(r.input(0).shape[0]),
         classes_(r.input(0).shape[1]), layer_(r.op.layer), logits_(r, r.op.inputs[0]), labels_(r, r.op.inputs[1]),
-        loss_(r, r.op.outputs[0]), correct_(r, r.op.outputs[1]), saved_(r, r.op.outputs[2]),
-        keeps_(r.is_read(r.op.outputs[2])) {}
+        loss_(r, r.op.outputs[0]), correct_(r, r.op.outputs[1]) {
+    if (r.is_read(r.op.outputs[2])) saved_.emplace(r, r.op.outputs[2]);
+    if (a_.ignore_negative) count_.emplace(r, r.op.outputs[3]);
+  }
   int64_t workspace_bytes() const override { return 2 * rows_ * static_cast<int64_t>(sizeof(double)); }
-  int64_t saved_bytes() const override { return rows_ * classes_ * static_cast<int64_t>(sizeof(float)); }
+  int64_t saved_bytes() const override { return (2 * rows_ + 1) * static_cast<int64_t>(sizeof(float)); }
   void bind(const Addresses& a) override {
-    for (Slot* s : {&logits_, &labels_, &loss_, &correct_, &saved_}) s->bind(a);
+    for (Slot* s : {&logits_, &labels_, &loss_, &correct_}) s->bind(a);
+    for (auto* s : {&saved_, &count_})
+      if (*s) (*s)->bind(a);
     row_loss_ = reinterpret_cast<double*>(a.workspace);
     row_correct_ = row_loss_ + rows_;
   }
 
   void run() override {
-    require_labels();
+    const auto counted = static_cast<double>(checked_labels());
 #pragma omp parallel for schedule(static) if (rows_ * classes_ > 4096)
     for (int64_t n = 0; n < rows_; ++n) row(n);
     double loss = 0, correct = 0;
@@ -39,70 +44,85 @@ class CrossEntropy final : public Kernel {
       loss += row_loss_[n];
       correct += row_correct_[n];
     }
-    *loss_.floats() = static_cast<float>(loss / static_cast<double>(rows_));
+    *loss_.floats() = counted > 0 ? static_cast<float>(loss / counted) : 0;
     *correct_.floats() = static_cast<float>(correct);
+    if (count_) *count_->floats() = static_cast<float>(counted);
+    if (saved_) saved_->floats()[2 * rows_] = static_cast<float>(counted);
   }
 
  private:
-  void require_labels() const {
-    for (int64_t n = 0; n < rows_; ++n)
-      if (labels_.ints()[n] < 0 || labels_.ints()[n] >= classes_)
-        throw Error(Fault::input, fmt::format("label {} of sample {} is not one of {} classes", labels_.ints()[n], n, classes_),
+  // How many rows count.
+  int64_t checked_labels() const {
+    int64_t counted = 0;
+    for (int64_t n = 0; n < rows_; ++n) {
+      const int32_t label = labels_.ints()[n];
+      if (label < 0 && a_.ignore_negative) continue;
+      if (label < 0 || label >= classes_)
+        throw Error(Fault::input, fmt::format("label {} of sample {} is not one of {} classes", label, n, classes_),
                     "layer " + layer_, "check --classes against the dataset");
+      ++counted;
+    }
+    return counted;
   }
 
   void row(int64_t n) {
+    const int32_t label = labels_.ints()[n];
+    row_loss_[n] = row_correct_[n] = 0;
+    if (label < 0) return;
     const float* x = logits_.floats() + n * classes_;
-    const auto label = static_cast<int64_t>(labels_.ints()[n]);
-    const float* largest = std::max_element(x, x + classes_);
-    const float top = *largest;
-    double sum = 0, total = 0;
-    for (int64_t k = 0; k < classes_; ++k) {
-      sum += std::exp(static_cast<double>(x[k] - top));
-      total += static_cast<double>(x[k] - top);
-    }
-    const double log_sum = std::log(sum);
-    row_correct_[n] = largest - x == label ? 1 : 0;
-    row_loss_[n] = log_sum - (1 - smoothing_) * static_cast<double>(x[label] - top) -
-                   smoothing_ * total / static_cast<double>(classes_);
-    if (!keeps_) return;
-    float* p = saved_.floats() + n * classes_;
-    for (int64_t k = 0; k < classes_; ++k) p[k] = static_cast<float>(std::exp(static_cast<double>(x[k] - top) - log_sum));
+    const SoftmaxRow r = vector_.softmax_row(x, classes_, label, a_.label_smoothing > 0);
+    row_correct_[n] = r.correct ? 1 : 0;
+    row_loss_[n] = std::log(r.sum) - (1 - a_.label_smoothing) * static_cast<double>(x[label] - r.top) -
+                   a_.label_smoothing * r.total / static_cast<double>(classes_);
+    if (!saved_) return;
+    saved_->floats()[2 * n] = r.top;
+    saved_->floats()[2 * n + 1] = static_cast<float>(1 / r.sum);
   }
 
-  double smoothing_;
+  const RowKernels& vector_;
+  LossAttributes a_;
   int64_t rows_, classes_;
   std::string layer_;
-  Slot logits_, labels_, loss_, correct_, saved_;
-  bool keeps_;
+  Slot logits_, labels_, loss_, correct_;
+  std::optional<Slot> saved_, count_;
   double *row_loss_ = nullptr, *row_correct_ = nullptr;
 };
 
+// (d loss, labels, saved, logits) -> d logits
 class CrossEntropyBackward final : public Kernel {
  public:
   explicit CrossEntropyBackward(const KernelRequest& r)
-      : smoothing_(static_cast<float>(std::get<LossAttributes>(r.op.attributes).label_smoothing)),
+      : vector_(r.engine.vector.rows),
+        smoothing_(static_cast<float>(std::get<LossAttributes>(r.op.attributes).label_smoothing)),
         rows_(r.output(0).shape[0]), classes_(r.output(0).shape[1]), dloss_(r, r.op.inputs[0]), labels_(r, r.op.inputs[1]),
-        saved_(r, r.op.inputs[2]), dx_(r, r.op.outputs[0]) {}
+        saved_(r, r.op.inputs[2]), logits_(r, r.op.inputs[3]), dx_(r, r.op.outputs[0]) {}
   void bind(const Addresses& a) override {
-    for (Slot* s : {&dloss_, &labels_, &saved_, &dx_}) s->bind(a);
+    for (Slot* s : {&dloss_, &labels_, &saved_, &logits_, &dx_}) s->bind(a);
   }
   void run() override {
-    const float scale = *dloss_.floats() / static_cast<float>(rows_);
-    const float everywhere = smoothing_ / static_cast<float>(classes_);
+    const float scale = *dloss_.floats() / saved_.floats()[2 * rows_];
 #pragma omp parallel for schedule(static) if (rows_ * classes_ > 16384)
-    for (int64_t n = 0; n < rows_; ++n) {
-      const float* p = saved_.floats() + n * classes_;
-      float* dx = dx_.floats() + n * classes_;
-      for (int64_t k = 0; k < classes_; ++k) dx[k] = (p[k] - everywhere) * scale;
-      dx[labels_.ints()[n]] -= (1 - smoothing_) * scale;
-    }
+    for (int64_t n = 0; n < rows_; ++n) row(n, scale);
   }
 
  private:
+  void row(int64_t n, float scale) const {
+    const float* kept = saved_.floats() + 2 * n;
+    const int32_t label = labels_.ints()[n];
+    float* dx = dx_.floats() + n * classes_;
+    if (label < 0) {
+      std::fill(dx, dx + classes_, 0.f);
+      return;
+    }
+    vector_.softmax_row_gradient(logits_.floats() + n * classes_, dx, classes_,
+                                 {kept[0], kept[1], smoothing_ / static_cast<float>(classes_), scale});
+    dx[label] -= (1 - smoothing_) * scale;
+  }
+
+  const RowKernels& vector_;
   float smoothing_;
   int64_t rows_, classes_;
-  Slot dloss_, labels_, saved_, dx_;
+  Slot dloss_, labels_, saved_, logits_, dx_;
 };
 
 }  // namespace

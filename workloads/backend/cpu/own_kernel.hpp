@@ -46,4 +46,9 @@ class BlockedImage {
 // Batch, blocks of channels and pixels of an image tensor in the engine's blocked layout.
 BlockedShape blocked_shape(const KernelRequest& r, const Shape& image);
 
+// Floats that the tensor takes in its layout, the padding of channels included.
+inline int64_t stored_floats(const KernelRequest& r, TensorId id) {
+  return static_cast<int64_t>(r.layouts.stored(id).get_size() / sizeof(float));
+}
+
 }  // namespace gpusizer::cpu

@@ -6,7 +6,7 @@ namespace gpusizer::cpu {
 
 const VectorKernels vector_kernels_avx2{
     "avx2", lanes, batch_norm_workspace_bytes, batch_norm_forward, batch_norm_backward,
-    relu, relu_backward, add, max_pool_forward, max_pool_backward, column_sums, lstm_kernels,
-    round_kernels, update_kernels};
+    relu, relu_backward, add, max_pool_forward, max_pool_backward, column_sums, row_kernels,
+    attention_kernels, lstm_kernels, round_kernels, update_kernels};
 
 }  // namespace gpusizer::cpu

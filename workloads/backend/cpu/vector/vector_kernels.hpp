@@ -4,8 +4,10 @@
 
 #include <cstdint>
 
+#include "workloads/backend/cpu/vector/attention_kernels.hpp"
 #include "workloads/backend/cpu/vector/lstm_kernels.hpp"
 #include "workloads/backend/cpu/vector/rounding_kernels.hpp"
+#include "workloads/backend/cpu/vector/row_kernels.hpp"
 #include "workloads/backend/cpu/vector/update_kernels.hpp"
 
 namespace gpusizer::cpu {
@@ -61,6 +63,8 @@ struct VectorKernels {
   void (*max_pool_forward)(const MaxPoolShape&, const float* x, float* y, uint8_t* chosen);
   void (*max_pool_backward)(const MaxPoolShape&, const float* dy, const uint8_t* chosen, float* dx);
   void (*column_sums)(const float* matrix, float* sums, int64_t rows, int64_t columns);
+  RowKernels rows;
+  AttentionKernels attention;
   LstmKernels lstm;
   RoundKernels round;
   UpdateKernels update;
