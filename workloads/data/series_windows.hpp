@@ -2,6 +2,7 @@
 // A scaled series in memory and the windows that slide over it, one step at a time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
