@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* format_word = "gpusizer_checkpoint";
 constexpr const char* format_version = "1";
-constexpr std::string_view history_prefix = "run/";
+constexpr std::string_view history_prefix = "run/", config_prefix = "config.";
 
 // Of all programs, each name once: they share them.
 std::vector<StoredTensor> persistent_tensors(const Executor& executor, int program_count) {
@@ -35,15 +35,16 @@ std::vector<StoredTensor> persistent_tensors(const Executor& executor, int progr
 }
 
 FileWords words_of(const Checkpoint& c) {
-  return {{format_word, format_version},
-          {"case", c.case_id},
-          {"identity", c.identity},
-          {"seed", std::to_string(c.seed)},
-          {"step", std::to_string(c.step)},
-          {"epoch", std::to_string(c.epoch)},
-          {"epoch_step", std::to_string(c.epoch_step)},
-          {"random_state_0", std::to_string(c.random_state[0])},
-          {"random_state_1", std::to_string(c.random_state[1])}};
+  FileWords words{{format_word, format_version},
+                  {"case", c.case_id},
+                  {"seed", std::to_string(c.seed)},
+                  {"step", std::to_string(c.step)},
+                  {"epoch", std::to_string(c.epoch)},
+                  {"epoch_step", std::to_string(c.epoch_step)},
+                  {"random_state_0", std::to_string(c.random_state[0])},
+                  {"random_state_1", std::to_string(c.random_state[1])}};
+  for (const auto& [name, word] : c.config) words[std::string(config_prefix) + name] = word;
+  return words;
 }
 
 class WordReader {
@@ -84,12 +85,13 @@ class WordReader {
 Checkpoint checkpoint_of(const SafetensorsReader& file) {
   const WordReader words(file);
   Checkpoint c{.case_id = words.word("case"),
-               .identity = words.word("identity"),
                .seed = words.number<std::uint64_t>("seed", 0),
                .step = words.number<std::int64_t>("step", 0),
                .epoch = words.number<std::int64_t>("epoch", 0),
                .epoch_step = words.number<std::int64_t>("epoch_step", 0),
                .random_state = {words.number("random_state_0", INT32_MIN), words.number("random_state_1", INT32_MIN)}};
+  for (const auto& [name, word] : file.words())
+    if (name.starts_with(config_prefix)) c.config[name.substr(config_prefix.size())] = word;
   for (const StoredTensor& tensor : file.tensors()) {
     if (!tensor.name.starts_with(history_prefix)) continue;
     auto& values = c.history[tensor.name.substr(history_prefix.size())];

@@ -51,7 +51,7 @@ FakeExecutor small_model(float value) {
 }
 
 Checkpoint example() {
-  return {.case_id = "resnet8/synthetic", .identity = "00ff", .seed = 1ull << 63u, .step = 12, .epoch = 1, .epoch_step = 2,
+  return {.case_id = "resnet8/synthetic", .config = {{"lr", "0.1"}, {"model", "resnet8"}}, .seed = 1ull << 63u, .step = 12, .epoch = 1, .epoch_step = 2,
           .random_state = {-5, 12}, .history = {{"loss", {0.5, 0.25}}, {"none", {}}}};
 }
 
@@ -91,9 +91,9 @@ TEST_F(CheckpointFiles, OfOthersAreRefused) {
   expect_in("no checkpoint of gpusizer", why());
   write({{"gpusizer_checkpoint", "2"}});
   expect_in("version 2", why());
-  write({{"gpusizer_checkpoint", "1"}, {"case", "a"}, {"identity", "b"}, {"seed", "1"}});
+  write({{"gpusizer_checkpoint", "1"}, {"case", "a"}, {"seed", "1"}});
   expect_in("does not say its step", why());
-  write({{"gpusizer_checkpoint", "1"}, {"case", "a"}, {"identity", "b"}, {"seed", "1"}, {"step", "-3"}});
+  write({{"gpusizer_checkpoint", "1"}, {"case", "a"}, {"seed", "1"}, {"step", "-3"}});
   expect_in("step is '-3'", why());
   put(path, with_length(R"({"__metadata__":{"gpusizer_checkpoint":"1"}})", ""));
   expect_in("lost its checksum", why());
