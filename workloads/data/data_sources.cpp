@@ -8,8 +8,10 @@
 #include "workloads/data/cifar_source.hpp"
 #include "workloads/data/idx_source.hpp"
 #include "workloads/data/image_folder_source.hpp"
+#include "workloads/data/labelled_text_source.hpp"
 #include "workloads/data/series_source.hpp"
 #include "workloads/data/synthetic_source.hpp"
+#include "workloads/data/text_source.hpp"
 
 namespace gpusizer {
 
@@ -33,6 +35,10 @@ constexpr DataSourceEntry table[] = {
      as_samples<open_cifar10>, looks_like_cifar10},
     {"images", "images:FOLDER of JPEGs: train/CLASS/*.jpg and val/CLASS/*.jpg", of_images, PathUse::required,
      as_samples<open_image_folder>, looks_like_image_folder},
+    {"text", "text:FILE or FOLDER of .txt files, in word pieces of a vocabulary or of one made of it", DataKind::text,
+     PathUse::required, open_text, looks_like_text},
+    {"tsv", "tsv:FILE with columns text (or text_a, text_b) and label, or FOLDER with train.tsv, dev.tsv",
+     DataKind::text, PathUse::required, open_labelled_text, looks_like_labelled_text},
     {"csv", "csv:FILE with a date column and columns of numbers, split by time", DataKind::series, PathUse::required,
      open_csv_series, looks_like_csv},
 };
