@@ -148,6 +148,18 @@ void check_steps(const Checks& checks, const Measurement& m) {
             .require(false, std::to_string(i), "is not a time above 0");
 }
 
+void check_tokens(const Checks& checks, const Measurement& m) {
+  if (!m.tokens) return;
+  const Tokens& tokens = *m.tokens;
+  checks.not_negative(static_cast<double>(tokens.real_tokens), "real_tokens");
+  checks.not_negative(static_cast<double>(tokens.padded_tokens), "padded_tokens");
+  checks.not_negative(tokens.tokens_per_second, "tokens_per_second");
+  if (!tokens.tokens_per_second || !m.measured_seconds || !(*m.measured_seconds > 0)) return;
+  const double counted = static_cast<double>(tokens.real_tokens) / *m.measured_seconds;
+  checks.require(std::abs(*tokens.tokens_per_second - counted) <= 1e-6 * counted, "tokens_per_second",
+                 "is not the recorded tokens divided by the recorded seconds (" + std::to_string(counted) + ")");
+}
+
 void check_measurement(const Checks& checks, const Measurement& m, const Config& config) {
   if (m.series_file) {
     const Checks file = checks.at("series_file");
@@ -162,6 +174,7 @@ void check_measurement(const Checks& checks, const Measurement& m, const Config&
   check_samples(checks, m, config);
   check_steps(checks, m);
   check_measured_seconds(checks, m);
+  check_tokens(checks.at("tokens"), m);
   checks.not_negative(m.measured_seconds, "measured_seconds");
   checks.not_negative(m.mean_step_seconds, "mean_step_seconds");
   checks.not_negative(m.p50_step_seconds, "p50_step_seconds");

@@ -15,8 +15,8 @@ template <class S, class T>
 concept Is = std::same_as<std::remove_const_t<S>, T>;
 
 // A visitor has: field(name, value), required when reading, except that an absent Maybe is missing; nullable(name,
-// optional struct, null_reason); absent_or(name, optional struct); reason(name, text), left out when empty;
-// unknown(fields).
+// optional struct, null_reason); absent_or(name, optional struct); reason(name, text) and
+// numbers(name, Numbers), left out when empty; unknown(fields).
 
 void fields(auto& visit, Is<Metric> auto& m) {
   visit.field("id", m.id);
@@ -52,12 +52,20 @@ void fields(auto& visit, Is<SeriesFile> auto& s) {
   visit.unknown(s.unknown);
 }
 
+void fields(auto& visit, Is<Tokens> auto& t) {
+  visit.field("real_tokens", t.real_tokens);
+  visit.field("padded_tokens", t.padded_tokens);
+  visit.field("tokens_per_second", t.tokens_per_second);
+  visit.unknown(t.unknown);
+}
+
 void fields(auto& visit, Is<Measurement> auto& m) {
   visit.field("stop_reason", m.stop_reason);
   visit.field("warmup_steps", m.warmup_steps);
   visit.field("measured_steps", m.measured_steps);
   visit.field("tail_steps", m.tail_steps);
   visit.field("samples", m.samples);
+  visit.absent_or("tokens", m.tokens);
   visit.field("measured_seconds", m.measured_seconds);
   visit.field("mean_step_seconds", m.mean_step_seconds);
   visit.field("p50_step_seconds", m.p50_step_seconds);
@@ -113,6 +121,7 @@ void fields(auto& visit, Is<Evaluation> auto& e) {
   visit.field("loss", e.loss);
   visit.field("samples", e.samples);
   visit.field("training_seconds", e.training_seconds);
+  visit.numbers("outputs", e.outputs);
   visit.unknown(e.unknown);
 }
 
@@ -123,6 +132,7 @@ void fields(auto& visit, Is<Training> auto& t) {
   visit.field("time_to_target_seconds", t.time_to_target_seconds);
   visit.field("non_finite_step", t.non_finite_step);
   visit.field("evaluations", t.evaluations);
+  visit.numbers("baselines", t.baselines);
   visit.field("loss_curve", t.loss_curve);
   visit.unknown(t.unknown);
 }

@@ -85,6 +85,10 @@ class Reader {
     text.clear();
     if (const Tree* const tree = find(name); tree && !tree->is_null()) read(*tree, place_.at(name), text);
   }
+  void numbers(const char* name, Numbers& values) {
+    values.clear();
+    if (const Tree* const tree = find(name); tree && !tree->is_null()) read(*tree, place_.at(name), values);
+  }
   // Comes last: everything that no field has asked for.
   void unknown(UnknownFields& unknown_fields) {
     unknown_fields.clear();
@@ -142,7 +146,8 @@ void read_kind(const Tree& tree, const Place& place, Kind& value) {
   refuse(place, "the word is not one of: " + words);
 }
 
-void read_map(const Tree& tree, const Place& place, StringMap& map) {
+template <class Map>
+void read_map(const Tree& tree, const Place& place, Map& map) {
   require(tree.is_object(), place, "an object was expected");
   map.clear();
   for (const auto& [name, text] : tree.items()) read(text, place.at(name), map[name]);
@@ -177,7 +182,7 @@ void read(const Tree& tree, const Place& place, T& value) {
     if (!tree.is_null()) read(tree, place, value.emplace());
   } else if constexpr (std::is_enum_v<T>) {
     read_kind(tree, place, value);
-  } else if constexpr (std::is_same_v<T, StringMap>) {
+  } else if constexpr (std::is_same_v<T, StringMap> || std::is_same_v<T, Numbers>) {
     read_map(tree, place, value);
   } else if constexpr (requires { value.emplace_back(); }) {
     read_list(tree, place, value);

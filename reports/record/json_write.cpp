@@ -41,6 +41,9 @@ class Writer {
   void reason(const char* name, const std::string& text) {
     if (!text.empty()) object_[name] = text;
   }
+  void numbers(const char* name, const Numbers& values) {
+    if (!values.empty()) object_[name] = tree_of(values);
+  }
   void unknown(const UnknownFields& unknown_fields) {
     for (const auto& [name, text] : unknown_fields)
       if (name == reasons_key) reasons_.update(parse_tree(text, "an unknown field"));
@@ -64,6 +67,13 @@ struct IsVector : std::false_type {};
 template <class T>
 struct IsVector<std::vector<T>> : std::true_type {};
 
+Tree object_of(const Numbers& numbers) {
+  Tree object = Tree::object();
+  for (const auto& [name, number] : numbers)
+    object[name] = number && std::isfinite(*number) ? Tree(*number) : Tree(nullptr);
+  return object;
+}
+
 template <class T>
 Tree tree_of(const T& value) {
   if constexpr (std::is_enum_v<T>) {
@@ -79,6 +89,8 @@ Tree tree_of(const T& value) {
     auto& members = static_cast<Tree::object_t::Container&>(object.get_ref<Tree::object_t&>());
     for (const auto& [name, text] : value) members.emplace_back(name, text);
     return object;
+  } else if constexpr (std::is_same_v<T, Numbers>) {
+    return object_of(value);
   } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
     return value;
   } else {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,19 @@ struct SeriesFile {
 // The longest series of step times that stays inside the report.
 inline constexpr std::size_t inline_steps_limit = 10'000;
 
+// Text comes padded to the lengths that there are programs for; padding is worked on and worth nothing.
+struct Tokens {
+  std::int64_t real_tokens = 0;    // in the measured steps
+  std::int64_t padded_tokens = 0;  // beside them, in the same steps
+  Maybe<double> tokens_per_second;  // real_tokens / measured_seconds
+  UnknownFields unknown;
+
+  friend bool operator==(const Tokens&, const Tokens&) = default;
+};
+
+// Numbers by name. One that was not finite has no value, and is null in JSON.
+using Numbers = std::map<std::string, std::optional<double>>;
+
 struct Measurement {
   // Every finished timed step in order, warm-up included: the first `warmup_steps` of them are cut, the other
   // `measured_steps` count. Fill it however long it is: write_report() moves a series longer than
@@ -40,6 +54,7 @@ struct Measurement {
   std::int64_t measured_steps = 0;
   std::int64_t tail_steps = 0;  // among the measured ones: with the smaller last batch of an epoch
   std::int64_t samples = 0;     // really processed in the measured steps, see Throughput
+  std::optional<Tokens> tokens;  // of text; empty: the samples have no lengths
   Maybe<double> measured_seconds;  // wall time of the measured steps: throughput = samples / measured_seconds
 
   // Shape of the measured steps; fill_step_summary() computes them.
@@ -101,6 +116,7 @@ struct Evaluation {
   Maybe<double> accuracy, loss;   // accuracy is a share, 0 to 1
   std::int64_t samples = 0;       // evaluated
   Maybe<double> training_seconds; // spent training until then, evaluation excluded
+  Numbers outputs;                // means over the test data of what else the model reports: "mlm_accuracy"
   UnknownFields unknown;
 
   friend bool operator==(const Evaluation&, const Evaluation&) = default;
@@ -109,6 +125,7 @@ struct Evaluation {
 struct Training {
   std::vector<LossPoint> loss_curve;
   std::vector<Evaluation> evaluations;
+  Numbers baselines;                     // what guesses without a model reach on the test data, by name
   Maybe<double> final_loss;
   Maybe<double> accuracy;                // of the last evaluation, 0 to 1
   Maybe<double> epochs;                  // done

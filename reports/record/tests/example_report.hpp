@@ -15,6 +15,7 @@ inline Measurement example_measurement() {
   m.warmup_steps = 2;
   m.measured_steps = 10;
   m.samples = 1000;
+  m.tokens = Tokens{90'000, 38'000, 45'000.0, {}};
   m.measured_seconds = 2.0;
   fill_step_summary(m);
   m.half_width_relative = 0.0175;
@@ -80,7 +81,8 @@ inline Case example_case() {
   run.memory = {52'428'800, 52'690'944, 181'403'648, {}};
   run.checkpoints = {2, 623'412, 0.0121, 0.0117, Maybe<std::int64_t>::missing("it was not interrupted"), {}};
   run.training.loss_curve = {{1, 2.302585092994046, {}}, {6, 1.25, {}}, {12, 0.1, {}}};
-  run.training.evaluations = {{3.0, 0.9123, 0.2514, 10000, 61.5, {}}};
+  run.training.evaluations = {{3.0, 0.9123, 0.2514, 10000, 61.5, {{"mlm_loss", 2.5}, {"ratio", {}}}, {}}};
+  run.training.baselines = {{"unigram_entropy_nats", 6.25}};
   run.training.final_loss = 0.1;
   run.training.accuracy = 0.9123;
   run.training.epochs = 3.0;

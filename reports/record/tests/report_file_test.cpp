@@ -63,6 +63,7 @@ Report long_report(std::size_t steps) {
   m.samples = 100 * m.measured_steps;
   m.measured_seconds = std::accumulate(m.step_seconds.begin(), m.step_seconds.end(), 0.0);
   report.cases[0].throughput.value = static_cast<double>(m.samples) / *m.measured_seconds;
+  m.tokens->tokens_per_second = static_cast<double>(m.tokens->real_tokens) / *m.measured_seconds;
   report.cases[0].throughput.low = report.cases[0].throughput.high = report.cases[0].throughput.value;
   return report;
 }
