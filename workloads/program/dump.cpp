@@ -86,8 +86,12 @@ std::string id_list(const std::vector<TensorId>& ids) {
 
 std::string operation_line(const Program& p, const Operation& op) {
   std::string results;
-  for (const TensorId id : op.outputs)
-    results += fmt::format("{}%{} {}", results.empty() ? "" : ", ", id.index, to_string(p.tensor(id).shape));
+  for (const TensorId id : op.outputs) {
+    const Tensor& t = p.tensor(id);
+    const bool is_short = t.dtype == DType::f16 || t.dtype == DType::bf16 || t.dtype == DType::tf32;
+    results += fmt::format("{}%{} {}{}", results.empty() ? "" : ", ", id.index,
+                           is_short ? fmt::format("{} ", to_string(t.dtype)) : "", to_string(t.shape));
+  }
   return fmt::format("{:<8} {} = {}({}){}  # {}\n", to_string(op.phase), results, operation_name(op.kind),
                      id_list(op.inputs), std::visit(AttributeText{}, op.attributes), op.layer);
 }
