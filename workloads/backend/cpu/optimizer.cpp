@@ -66,6 +66,8 @@ class AdamBase : public Update {
     s.beta1 = static_cast<float>(a_.beta1);
     s.beta2 = static_cast<float>(a_.beta2);
     s.epsilon = static_cast<float>(a_.epsilon);
+    s.first_share = static_cast<float>(1 - a_.beta1);
+    s.second_share = static_cast<float>(1 - a_.beta2);
     s.first_correction = static_cast<float>(1 / (1 - std::pow(a_.beta1, steps)));
     s.second_correction = static_cast<float>(1 / (1 - std::pow(a_.beta2, steps)));
     s.terms = terms_;

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <limits>
 
-#include "gpusizer/error.hpp"
 #include "workloads/program/initial_values.hpp"
 
 namespace gpusizer {
@@ -155,17 +154,6 @@ TrainingRun train(const Backend& backend, const Program& training, const Trainin
   }
   run.after_last = read_persistent(*executor, 0);
   return run;
-}
-
-std::string lacking(const Backend& backend, const Program& program) {
-  const Device device = backend.probe().devices.at(0);
-  try {
-    backend.make_executor({lower(program, backend.target(device))}, device);
-  } catch (const Error& e) {
-    if (e.problem().find("backend has no ") != std::string::npos) return e.what();
-    throw;
-  }
-  return "";
 }
 
 void expect_close(const Values& got, const Values& wanted, double tolerance) {

@@ -45,9 +45,6 @@ struct TrainingOptions {
   float learning_rate = 0.02f;
 };
 
-// Which kernel of the program the backend does not have yet, or "".
-std::string lacking(const Backend& backend, const Program& program);
-
 TrainingRun train(const Backend& backend, const Program& training, const TrainingOptions& options);
 
 // Fails the running test for every tensor whose largest difference is more than `tolerance` times the root mean square

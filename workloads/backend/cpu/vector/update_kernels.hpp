@@ -26,6 +26,7 @@ struct AdamStep {
   float *m, *v;
   int64_t count;
   float learning_rate, beta1, beta2, epsilon;
+  float first_share, second_share;            // 1 - beta, taken in double: of 0.999 a float would lose 1e-5
   float first_correction, second_correction;  // 1 / (1 - beta^t)
   float shrink = 1;  // of the parameter before the update: decoupled weight decay
   UpdateTerms terms;
