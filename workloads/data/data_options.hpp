@@ -32,6 +32,7 @@ struct SeriesOptions {
   std::vector<std::string> targets;   // columns to forecast; empty: the first feature
   int64_t features = 0;               // of made-up series; 0: the source's own
   std::string date_column{};          // by name; empty: the first column that begins with a date
+  std::string target_base{};          // what targets are counted from: "none" (also when empty), "last", "season"
   std::string rows{};                 // "symbol=MSFT": only rows with this value in this column; empty: all
 };
 

@@ -12,15 +12,13 @@ struct ForecastErrors {
   double absolute = 0, squared = 0;  // means
 };
 
-// `guess(origin, step, target)` is the forecast of the target column `step` steps after the first.
-template <class Guess>
-ForecastErrors mean_errors(const SeriesWindows& series, Guess guess) {
+ForecastErrors mean_errors(const SeriesWindows& series, TargetBase guess) {
   double absolute = 0, squared = 0;
   for (int64_t i = 0; i < series.count; ++i) {
     const int64_t origin = series.origin(i);
     for (int64_t step = 0; step < series.horizon; ++step) {
       for (const int64_t target : series.targets) {
-        const double error = series.value(origin + step, target) - guess(origin, step, target);
+        const double error = series.value(origin + step, target) - series.naive(guess, origin, step, target);
         absolute += std::abs(error);
         squared += error * error;
       }
@@ -41,14 +39,9 @@ std::vector<std::pair<std::string, double>> naive_forecasts(const SeriesWindows&
     found.emplace_back(name + "_mse", errors.squared);
     if (one_target) found.emplace_back(name + "_mae_original", errors.absolute * series.deviations[0]);
   };
-  add("persistence",
-      mean_errors(series, [&](int64_t origin, int64_t, int64_t target) { return series.value(origin - 1, target); }));
-  const int64_t season = series.season;
-  if (season > 0 && series.origin(0) >= season) {
-    add("seasonal_naive", mean_errors(series, [&](int64_t origin, int64_t step, int64_t target) {
-          return series.value(origin + step - season * (step / season + 1), target);
-        }));
-  }
+  add("persistence", mean_errors(series, TargetBase::last));
+  if (series.season > 0 && series.origin(0) >= series.season)
+    add("seasonal_naive", mean_errors(series, TargetBase::season));
   if (one_target) found.emplace_back("target_deviation", series.deviations[0]);
   return found;
 }

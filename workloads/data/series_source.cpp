@@ -70,6 +70,12 @@ std::string describe_series(const SeriesTable& table, const SeriesSplit& at,
       date(at.test_begin), describe_missing(table), describe_scaling(table, scaling));
 }
 
+std::string describe_base(TargetBase base) {
+  if (base == TargetBase::none) return "";
+  return base == TargetBase::last ? "; targets are the change from the last value"
+                                  : "; targets are the change from one season before";
+}
+
 std::vector<Field> series_fields(const SeriesWindows& series) {
   return {{"values", ValueType::f32, {series.window, series.features}},
           {"targets", ValueType::f32, {series.horizon * static_cast<int64_t>(series.targets.size())}}};
@@ -90,10 +96,26 @@ void SeriesSource::read_sample(int64_t index, const SampleContext&, std::span<vo
   for (int64_t step = series_.first + place; step < series_.origin(place); ++step)
     input = std::copy_n(series_.values.data() + step * series_.columns, series_.features, input);
   auto* output = static_cast<float*>(values[1]);
+  const int64_t origin = series_.origin(place);
   for (int64_t step = 0; step < series_.horizon; ++step) {
-    const float* row = series_.values.data() + (series_.origin(place) + step) * series_.columns;
-    for (const int64_t target : series_.targets) *output++ = row[target];
+    for (const int64_t target : series_.targets)
+      *output++ = static_cast<float>(series_.value(origin + step, target) -
+                                     series_.naive(series_.base, origin, step, target));
   }
+}
+
+void set_target_base(SeriesWindows& series, const std::string& word, const std::string& source) {
+  if (word.empty() || word == "none") return;
+  if (word != "last" && word != "season")
+    throw Error(Fault::usage, fmt::format("targets cannot be counted from '{}'", word), "--target-base",
+                "use none, last or season");
+  series.base = word == "last" ? TargetBase::last : TargetBase::season;
+  if (word == "season" && (series.season <= 0 || series.origin(0) < series.season))
+    throw Error(Fault::usage,
+                series.season <= 0 ? std::string("no season is known for this time step")
+                                   : fmt::format("a season has {} steps and the first window only {} before its forecast",
+                                                 series.season, series.origin(0)),
+                source, "use --target-base last or a longer --window");
 }
 
 SeriesSplit split_by_time(int64_t steps) {
@@ -129,12 +151,13 @@ std::unique_ptr<SampleSource> open_csv_series(const std::string& path, const Dat
                        .horizon = wanted.horizon,
                        .season = table.step.season};
   place_windows(series, part_of(options.split, at), table);
+  set_target_base(series, wanted.target_base, path);
   const std::vector<ColumnScaling> scaling = fit_scaling(table, std::max<int64_t>(1, at.train_end));
   series.values = scaled_values(table, scaling);
   for (const int64_t target : series.targets)
     series.deviations.push_back(scaling[static_cast<size_t>(target)].deviation);
   SourceFacts facts{.name = "csv", .location = path, .size = series.count};
-  facts.preparation = describe_series(table, at, scaling);
+  facts.preparation = describe_series(table, at, scaling) + describe_base(series.base);
   facts.features = series.features;
   facts.window = series.window;
   facts.horizon = series.horizon;

@@ -8,6 +8,10 @@
 
 namespace gpusizer {
 
+// What a target is counted from: nothing, the last value before the forecast, or the value one season before (as many
+// seasons as it takes to be before the forecast). A model that then answers 0 is that naive forecast.
+enum class TargetBase : uint8_t { none, last, season };
+
 // Window i takes the steps first + i .. first + i + window - 1 in and the `horizon` steps after them out.
 struct SeriesWindows {
   std::vector<float> values{};  // steps x columns, scaled; history before `first` may be there
@@ -18,10 +22,20 @@ struct SeriesWindows {
   int64_t window = 0, horizon = 0;
   int64_t first = 0, count = 0;
   int64_t season = 0;  // steps; 0: none is known
+  TargetBase base = TargetBase::none;
 
   double value(int64_t step, int64_t column) const { return values[static_cast<size_t>(step * columns + column)]; }
   // The first step that window i has to forecast.
   int64_t origin(int64_t i) const { return first + i + window; }
+  // The naive forecast of a column `step` steps after `origin`.
+  double naive(TargetBase from, int64_t origin, int64_t step, int64_t column) const {
+    switch (from) {
+      case TargetBase::last: return value(origin - 1, column);
+      case TargetBase::season: return value(origin + step - season * (step / season + 1), column);
+      case TargetBase::none: break;
+    }
+    return 0;
+  }
 };
 
 }  // namespace gpusizer

@@ -135,6 +135,29 @@ TEST(SeriesSource, PutsAllTargetsOfOneStepTogether) {
   EXPECT_EQ(errors_of(*test).count("persistence_mae_original"), 0U);  // of which of the two units?
 }
 
+TEST(SeriesSource, CountsTargetsFromTheLastValueOrTheSeason) {
+  const SeriesFile file(hourly_csv(700, [](int step) { return step % 24 * 10 + step; }));
+  const SeriesOptions options{.window = 30, .horizon = 26, .columns = {"x"}};
+  const auto with_base = [&](const char* base) {
+    SeriesOptions changed = options;
+    changed.target_base = base;
+    return file.open(Split::test, changed);
+  };
+  const auto plain = file.open(Split::test, options), last = with_base("last"), season = with_base("season");
+  const SeriesSample wanted = read_window(*plain, 3), from_last = read_window(*last, 3), from_season = read_window(*season, 3);
+  for (size_t step = 0; step < 26; ++step) {
+    EXPECT_NEAR(from_last.targets[step], wanted.targets[step] - wanted.values.at(29 * 1), 1e-5) << step;
+    // One season before is in the window; the 25th step's season is two before.
+    EXPECT_NEAR(from_season.targets[step], wanted.targets[step] - wanted.values.at(30 - 24 + step % 24), 1e-5) << step;
+  }
+  EXPECT_EQ(wanted.values, from_season.values);
+  EXPECT_NE(season->facts().preparation.find("from one season before"), std::string::npos);
+  expect_says(caught([&] { with_base("yesterday"); }), Fault::usage, {"--target-base", "none, last or season"});
+  SeriesOptions narrow{.window = 12, .horizon = 2};
+  narrow.target_base = "season";
+  expect_says(caught([&] { file.open(Split::train, narrow); }), Fault::usage, {"a season has 24 steps", "--window"});
+}
+
 TEST(SeriesSource, IsFoundByNameAndByTheFile) {
   const SeriesFile file(hourly_csv(20, [](int step) { return step; }));
   const DataOptions options{.kind = DataKind::series, .series = {.window = 3, .horizon = 2}};
