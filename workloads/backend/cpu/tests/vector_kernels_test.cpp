@@ -1,32 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each instruction set's vector kernels against plain loops in double, on shapes that do not fill vectors or threads.
-#include "workloads/backend/cpu/vector/vector_kernels.hpp"
+#include "workloads/backend/cpu/tests/runnable_kernels.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <random>
 #include <vector>
 
 namespace gpusizer::cpu {
 namespace {
 
-std::vector<const VectorKernels*> runnable() {
-  std::vector<const VectorKernels*> list{&vector_kernels_baseline};
-#ifdef __x86_64__
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) list.push_back(&vector_kernels_avx2);
-  if (best_vector_kernels().lanes == 16) list.push_back(&vector_kernels_avx512);
-#endif
-  return list;
-}
-
-std::vector<float> noise(size_t count, unsigned seed, float centre = 0) {
-  std::mt19937 engine(seed);
-  std::normal_distribution<float> normal(centre, 1);
-  std::vector<float> v(count);
-  for (float& x : v) x = normal(engine);
-  return v;
-}
+constexpr auto runnable = runnable_kernels;
+constexpr auto noise = [](size_t count, unsigned seed, float centre = 0) { return normal_values(count, seed, centre); };
 
 // An image [batch, channels, spatial] in blocks, zero in the padding.
 struct Image {
