@@ -55,12 +55,17 @@ void Layouts::classify() {
   follow_parameters();
 }
 
-// A parameter lies as its casts do; its gradients, their sums and the optimizer's state lie as the parameter does.
+// Casts of bound images are as plain as these are. A parameter lies as its casts do; its gradients, their sums and the
+// optimizer's state lie as the parameter does.
 void Layouts::follow_parameters() {
   const auto kind = [&](TensorId id) -> Kind& { return kind_[static_cast<size_t>(id.index)]; };
-  for (const Operation& op : program_.operations)
-    if (op.kind == OpKind::cast && program_.tensor(op.inputs[0]).role == Role::parameter)
+  for (const Operation& op : program_.operations) {
+    if (op.kind != OpKind::cast) continue;
+    const Role role = program_.tensor(op.inputs[0]).role;
+    if (role == Role::input) kind(op.outputs[0]) = Kind::plain;  // oneDNN is fast on images of few channels so
+    if (role == Role::parameter)
       kind(op.inputs[0]) = kind(op.outputs[0]) == Kind::weight ? Kind::weight : Kind::plain;
+  }
   std::vector<bool> is_weight(program_.tensors.size(), false);
   for (const Operation& op : program_.operations | std::views::reverse) {
     const bool update = op.phase == Phase::update && program_.tensor(op.inputs[0]).role == Role::parameter;

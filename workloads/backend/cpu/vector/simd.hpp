@@ -23,7 +23,18 @@ typedef float UnalignedVec __attribute__((vector_size(sizeof(Vec)), aligned(4)))
 
 inline Vec load(const float* p) { return *reinterpret_cast<const UnalignedVec*>(p); }
 inline void store(float* p, Vec v) { *reinterpret_cast<UnalignedVec*>(p) = v; }
-inline Vec splat(float value) { return Vec{} + value; }
+// The value in every lane. (Not `Vec{} + value`: that adds, as -0 + 0 is not -0.)
+inline Vec splat(float value) {
+#if defined(__AVX512F__)
+  return _mm512_set1_ps(value);
+#elif defined(__AVX2__)
+  return _mm256_set1_ps(value);
+#else
+  Vec v;
+  for (int i = 0; i < lanes; ++i) v[i] = value;
+  return v;
+#endif
+}
 
 // One bit for each lane that is above zero (NaN is not).
 inline Bits positive_bits(Vec v) {
