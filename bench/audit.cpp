@@ -15,6 +15,8 @@ AuditedWork audit(std::span<const ExecutedStep> steps) {
     work.steps += 1;
     work.tail_steps += step.tail ? 1 : 0;
     work.samples += step.samples;
+    work.real_tokens += step.real_tokens;
+    work.padded_tokens += step.padded_tokens;
     work.seconds += step.seconds;
     work.data_wait_seconds += step.data_wait_seconds;
   }

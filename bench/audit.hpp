@@ -13,12 +13,15 @@ struct ExecutedStep {
   double seconds = 0;          // monotonic wall time from the end of the step before to the end of this one
   double data_wait_seconds = 0;  // of these, waiting for the loader
   bool tail = false;           // the smaller last batch of an epoch, run by its own program
+  std::int64_t bucket = 0;     // of the data: each has programs of its own
+  std::int64_t real_tokens = 0, padded_tokens = 0;  // of text
 };
 
 struct AuditedWork {
   std::int64_t steps = 0;
   std::int64_t tail_steps = 0;
   std::int64_t samples = 0;
+  std::int64_t real_tokens = 0, padded_tokens = 0;
   double seconds = 0;
   double data_wait_seconds = 0;
 

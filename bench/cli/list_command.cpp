@@ -9,6 +9,7 @@
 #include "bench/cli/listing.hpp"
 #include "bench/cli/options.hpp"
 #include "bench/cli/terminal.hpp"
+#include "bench/run_config/model_flags.hpp"
 #include "bench/run_config/settings.hpp"
 #include "cloud/catalog/nearest_names.hpp"
 #include "gpusizer/error.hpp"
@@ -60,9 +61,9 @@ Options list_options() {
   Options options("list", "[models|data|devices|suites|instances|program MODEL]", kListExamples);
   options.toggle("json", "as JSON");
   for (const Setting& setting : settings())
-    for (const char* name : {"batch", "image-size", "classes", "channels", "stem"})
-      if (setting.name == name)
-        options.flag(name, std::string(setting.placeholder), "of a program: " + std::string(setting.help));
+    if (shapes_program(setting.name))
+      options.flag(std::string(setting.name), std::string(setting.placeholder),
+                   "of a program: " + std::string(setting.help));
   options.flag("target", "NAME", "of a program: as this backend runs it");
   options.flag("mode", "train|evaluate", "of a program: the training step or the evaluation [train]");
   options.positional("word", 2);

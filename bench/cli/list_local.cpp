@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/cli/listing.hpp"
+#include "bench/run_config/family.hpp"
+#include "bench/run_config/model_flags.hpp"
 #include "bench/run_config/suite_file.hpp"
 #include "workloads/backend/backend.hpp"
 #include "workloads/data/data_sources.hpp"
@@ -27,29 +29,58 @@ const char* path_word(PathUse use) {
   return "";
 }
 
+std::string sample_text(const ModelEntry& model) {
+  const ModelOptions& o = model.defaults;
+  switch (family_of(model).data) {
+    case DataKind::images: return fmt::format("{0}x{1}x{1}", o.channels, o.image_size);
+    case DataKind::text: return fmt::format("{} tokens", o.sequence);
+    case DataKind::series: return fmt::format("{}x{} to {}", o.window, o.features, o.horizon);
+  }
+  return "";
+}
+
+// What a sample does not show already.
+std::string options_text(const ModelOptions& o) {
+  std::string text;
+  const auto add = [&](const std::string& word) { text += (text.empty() ? "" : ", ") + word; };
+  if (o.classes > 0 && o.image_size > 0) add(fmt::format("{} classes", o.classes));
+  if (!o.stem.empty()) add(o.stem + " stem");
+  if (o.layers > 0) add(fmt::format("{} layers", o.layers));
+  if (o.hidden > 0) add(fmt::format("hidden {}", o.hidden));
+  if (o.heads > 0) add(fmt::format("{} heads", o.heads));
+  if (!o.head.empty()) add(o.head);
+  if (!o.loss.empty()) add(o.loss);
+  return text;
+}
+
 }  // namespace
 
 Listing list_models() {
-  Listing listing{{{{"model"}, {"family"}, {"image", Align::right}, {"classes", Align::right}, {"stem"}, {.heading = "what it is", .min_width = 20}}, {}}, {}};
+  Listing listing{{{{"model"}, {"family"}, {"sample", Align::right}, {"usual options"}, {.heading = "what it is", .min_width = 20}}, {}}, {}};
   ordered_json json = ordered_json::array();
   for (const ModelEntry& model : models()) {
     const ModelOptions& o = model.defaults;
-    listing.table.rows.push_back({std::string(model.name), std::string(model.family),
-                                  fmt::format("{0}x{1}x{1}", o.channels, o.image_size), std::to_string(o.classes), o.stem,
-                                  std::string(model.description)});
-    json.push_back({{"name", model.name}, {"family", model.family}, {"description", model.description},
-                    {"classes", o.classes}, {"image_size", o.image_size}, {"channels", o.channels}, {"stem", o.stem}});
+    listing.table.rows.push_back({std::string(model.name), std::string(model.family), sample_text(model),
+                                  options_text(o), std::string(model.description)});
+    json.push_back({{"name", model.name}, {"family", model.family}, {"learns_from", to_string(family_of(model).data)},
+                    {"description", model.description}});
+    for (const NamedNumber& option : number_options())
+      if (o.*option.member > 0) json.back()[std::string(option.name)] = o.*option.member;
+    for (const NamedWord& option : word_options())
+      if (!(o.*option.member).empty()) json.back()[std::string(option.name)] = o.*option.member;
   }
   listing.json = text_of(json);
   return listing;
 }
 
 Listing list_data() {
-  Listing listing{{{{"data"}, {"path"}, {.heading = "what it is", .min_width = 20}}, {}}, {}};
+  Listing listing{{{{"data"}, {"kind"}, {"path"}, {.heading = "what it is", .min_width = 20}}, {}}, {}};
   ordered_json json = ordered_json::array();
   for (const DataSourceEntry& source : data_sources()) {
-    listing.table.rows.push_back({std::string(source.name), path_word(source.path), std::string(source.description)});
-    json.push_back({{"name", source.name}, {"path", path_word(source.path)}, {"description", source.description}});
+    const std::string kind(source.kind ? to_string(*source.kind) : "any");
+    listing.table.rows.push_back({std::string(source.name), kind, path_word(source.path), std::string(source.description)});
+    json.push_back({{"name", source.name}, {"kind", kind}, {"path", path_word(source.path)},
+                    {"description", source.description}});
   }
   listing.json = text_of(json);
   return listing;

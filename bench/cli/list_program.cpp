@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/cli/listing.hpp"
+#include "bench/run_config/model_flags.hpp"
 #include "bench/run_config/settings.hpp"
 #include "gpusizer/error.hpp"
 #include "workloads/backend/backend.hpp"
@@ -27,9 +28,8 @@ CaseConfig requested(const Options& options, const std::string& model) {
   config.model = model;
   for (const Setting& setting : settings()) {
     const std::string name(setting.name);
-    for (const char* wanted : {"batch", "image-size", "classes", "channels", "stem"})
-      if (name == wanted)
-        if (const auto text = options.value(name)) setting.set(config, parse_setting(setting, *text));
+    if (!shapes_program(name)) continue;
+    if (const auto text = options.value(name)) setting.set(config, parse_setting(setting, *text));
   }
   return complete_case(config);
 }
@@ -65,11 +65,20 @@ LoweredProgram lowered(const Program& program, const std::string& backend_name) 
   return lower(program, backend->target(probe.devices.front()));
 }
 
+ordered_json options_json(const ModelOptions& options) {
+  ordered_json json = ordered_json::object();
+  for (const NamedNumber& option : number_options())
+    if (options.*option.member > 0) json[std::string(option.name)] = options.*option.member;
+  for (const NamedWord& option : word_options())
+    if (!(options.*option.member).empty()) json[std::string(option.name)] = options.*option.member;
+  return json;
+}
+
 ordered_json facts_json(const Program& program, const CaseConfig& config, bool train) {
   const Facts f = facts(program);
   const ModelOptions o = with_defaults(find_model(config.model), config.options);
   return {{"model", config.model},
-          {"options", {{"classes", o.classes}, {"image_size", o.image_size}, {"channels", o.channels}, {"stem", o.stem}}},
+          {"options", options_json(o)},
           {"mode", train ? "train" : "evaluate"},
           {"batch", f.batch},
           {"parameters", f.parameters},

@@ -33,6 +33,11 @@ double recent_rate(const LoopResult& result) {
   return seconds > 0 ? static_cast<double>(samples) / seconds : 0;
 }
 
+std::string test_text(const Evaluation& evaluation) {
+  return evaluation.accuracy ? fmt::format(", test accuracy {:.3f}", *evaluation.accuracy)
+                             : fmt::format(", test loss {:.3f}", evaluation.loss);
+}
+
 }  // namespace
 
 RunProgress ProgressLine::callbacks() {
@@ -55,7 +60,7 @@ void ProgressLine::step(const LoopPlan& plan, const LoopResult& result) {
   last_ = now;
   std::string line = fmt::format("{}  {}, {:.4g} /s, loss {:.3f}", head_, how_far(plan, result), recent_rate(result),
                                  result.losses.back());
-  if (!result.evaluations.empty()) line += fmt::format(", test accuracy {:.3f}", result.evaluations.back().accuracy.accuracy);
+  if (!result.evaluations.empty()) line += test_text(result.evaluations.back().evaluation);
   rewrite(line);
 }
 
@@ -76,7 +81,11 @@ std::string summary_of(const record::Case& record) {
   if (record.status != record::CaseStatus::ok) return fmt::format("{}: {}", record::to_word(record.status), record.reason);
   const auto& m = record.measurement;
   std::string text = render::throughput_text(record.throughput, render::unit_text(record.throughput));
-  if (record.training.accuracy) text += fmt::format(", test accuracy {:.4f}", *record.training.accuracy);
+  const auto& training = record.training;
+  if (training.accuracy)
+    text += fmt::format(", test accuracy {:.4f}", *training.accuracy);
+  else if (!training.evaluations.empty() && training.evaluations.back().loss)
+    text += fmt::format(", test loss {:.4f}", *training.evaluations.back().loss);
   return text + fmt::format(", {} steps measured ({})", m.measured_steps, m.stop_reason);
 }
 

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "bench/run_config/family.hpp"
+#include "bench/run_config/model_flags.hpp"
 #include "bench/run_config/run_config.hpp"
 #include "gpusizer/error.hpp"
 #include "workloads/models/models.hpp"
@@ -12,8 +14,7 @@ namespace gpusizer {
 namespace {
 
 constexpr std::int64_t kLargestBatch = 16'777'216;  // keeps every byte count far from the end of 64 bits
-constexpr std::int64_t kLargestImage = 4096;
-constexpr std::int64_t kLargestWidth = 1'000'000;   // classes and channels
+constexpr std::int64_t kLongestBucket = 1'000'000;
 constexpr std::int64_t kMostThreads = 1024;
 constexpr double kEpochsWorthAugmenting = 10;
 
@@ -42,10 +43,6 @@ void check_word(const std::string& word, std::initializer_list<const char*> allo
 
 void check_sizes(const CaseConfig& c) {
   check_range(*c.batch, 1, kLargestBatch, "--batch");
-  check_range(c.options.classes, 0, kLargestWidth, "--classes");
-  if (c.options.classes == 1) refuse("one class cannot be learned", "--classes", "use at least 2");
-  check_range(c.options.image_size, 0, kLargestImage, "--image-size");
-  check_range(c.options.channels, 0, kLargestWidth, "--channels");
   check_range(c.synthetic_samples, 0, INT32_MAX, "--synthetic-samples");
   check_range(c.threads, 0, kMostThreads, "--threads");
   check_range(c.loader_threads, 0, kMostThreads, "--loader-threads");
@@ -53,11 +50,42 @@ void check_sizes(const CaseConfig& c) {
 }
 
 void check_words(const CaseConfig& c) {
+  if (!c.target_base.empty()) check_word(c.target_base, {"none", "last", "season"}, "--target-base");
   check_word(c.tail, {"keep", "drop"}, "--tail");
   check_word(c.schedule, {"constant", "cosine"}, "--schedule");
-  if (!c.options.stem.empty()) check_word(c.options.stem, {"imagenet", "cifar"}, "--stem");
   if (c.precision != "fp32")
     refuse(fmt::format("precision '{}' is not available", c.precision), "--precision", "use fp32");
+}
+
+// What only one kind of data has is refused for the others, not passed over.
+void check_kind(const CaseConfig& c) {
+  const ModelEntry& model = find_model(c.model);
+  const DataKind kind = family_of(model).data;
+  const auto only_for = [&](bool given, DataKind its_kind, const char* flag) {
+    if (given && kind != its_kind)
+      refuse(fmt::format("{} learns from {}", model.name, to_string(kind)), flag,
+             fmt::format("leave it out, it is for {}", to_string(its_kind)));
+  };
+  only_for(c.augment.value_or(false), DataKind::images, "--augment");
+  only_for(!c.buckets.empty(), DataKind::text, "--buckets");
+  only_for(!c.vocabulary_file.empty(), DataKind::text, "--vocab");
+  only_for(!c.columns.empty(), DataKind::series, "--columns");
+  only_for(!c.targets.empty(), DataKind::series, "--targets");
+  only_for(!c.date_column.empty(), DataKind::series, "--date-column");
+  only_for(!c.target_base.empty(), DataKind::series, "--target-base");
+  only_for(!c.rows.empty(), DataKind::series, "--rows");
+}
+
+void check_buckets(const CaseConfig& c) {
+  std::int64_t shorter = 0;
+  for (const std::int64_t length : c.buckets) {
+    check_range(length, 1, kLongestBucket, "--buckets");
+    if (length <= shorter) refuse("the lengths do not ascend", "--buckets", "write 32,64,128");
+    shorter = length;
+  }
+  if (!c.buckets.empty() && c.options.sequence != c.buckets.back())
+    refuse(fmt::format("a sequence of {} is not the longest bucket, {}", c.options.sequence, c.buckets.back()),
+           "--sequence", "leave out one of --sequence and --buckets");
 }
 
 void check_length(const CaseConfig& c) {
@@ -94,16 +122,23 @@ void check_training(const CaseConfig& c) {
 
 // Fits common machines and keeps them busy; small images learn well with 128.
 std::int64_t customary_batch(const CaseConfig& c) {
+  const ModelEntry& model = find_model(c.model);
+  const DataKind kind = family_of(model).data;
+  if (kind == DataKind::text) return with_defaults(model, c.options).hidden >= 512 ? 8 : 32;
+  if (kind == DataKind::series) return 64;
   const bool small_data = c.data == "fashion-mnist" || c.data == "cifar10";
-  const std::int64_t model_size = small_data ? 32 : find_model(c.model).defaults.image_size;
+  const std::int64_t model_size = small_data ? 32 : model.defaults.image_size;
   return (c.options.image_size > 0 ? c.options.image_size : model_size) >= 128 ? 16 : 128;
 }
 
 void fill(CaseConfig& c) {
   const bool endless = !c.epochs && !c.steps && !c.max_seconds && !c.max_steps;
   if (c.target_accuracy && endless) c.epochs = 100;
+  if (!c.buckets.empty() && c.options.sequence == 0) c.options.sequence = c.buckets.back();
+  c.options = derived_options(find_model(c.model), c.options);
   if (!c.batch) c.batch = customary_batch(c);
-  if (!c.augment) c.augment = c.epochs.value_or(0) >= kEpochsWorthAugmenting;
+  const bool images = family_of(find_model(c.model)).data == DataKind::images;
+  if (!c.augment) c.augment = images && c.epochs.value_or(0) >= kEpochsWorthAugmenting;
   if (c.schedule.empty()) c.schedule = c.epochs || c.steps ? "cosine" : "constant";
   if (!c.momentum) c.momentum = 0.9;
   if (!c.weight_decay) c.weight_decay = 5e-4;
@@ -115,8 +150,10 @@ void fill(CaseConfig& c) {
 
 CaseConfig complete_case(CaseConfig c) {
   if (c.model.empty()) refuse("no model was named", "--model", "add --model resnet50, or --suite demo; see gpusizer list models");
-  find_model(c.model);
+  check_model_options(find_model(c.model), c.options);
+  check_kind(c);
   fill(c);
+  check_buckets(c);
   check_sizes(c);
   check_words(c);
   check_length(c);
@@ -127,10 +164,12 @@ CaseConfig complete_case(CaseConfig c) {
 std::string case_id(const CaseConfig& c) {
   const std::string data = c.data.find('/') < c.data.find(':') ? "folder" : c.data.substr(0, c.data.find(':'));
   std::string id = fmt::format("{}/{}/b{}/{}/{}", c.model, data, *c.batch, c.precision, c.device);
-  if (!c.options.stem.empty()) id += "/" + c.options.stem;
-  if (c.options.image_size > 0) id += fmt::format("/{}px", c.options.image_size);
-  if (c.options.channels > 0) id += fmt::format("/{}ch", c.options.channels);
-  if (c.options.classes > 0) id += fmt::format("/{}classes", c.options.classes);
+  id += id_words(c.options);
+  if (!c.buckets.empty()) id += fmt::format("/{}", fmt::join(c.buckets, "-"));
+  if (!c.columns.empty()) id += fmt::format("/from:{}", fmt::join(c.columns, "+"));
+  if (!c.targets.empty()) id += fmt::format("/to:{}", fmt::join(c.targets, "+"));
+  if (!c.target_base.empty()) id += "/from-" + c.target_base;
+  if (!c.rows.empty()) id += "/" + c.rows;
   if (c.threads > 0) id += fmt::format("/t{}", c.threads);
   return id;
 }

@@ -20,10 +20,11 @@ struct CaseConfig {
   std::vector<std::int64_t> buckets;   // text: lengths that samples are padded to, ascending; empty: one for all
   std::string vocabulary_file;         // text; empty: the source's own way
   std::vector<std::string> columns, targets;  // series: features and what is forecast; empty: the source's own choice
+  std::string date_column, target_base, rows;  // series: see SeriesOptions; empty: the source's own choice
   std::string device = "cpu";  // the backend's name
   std::int64_t threads = 0;    // that compute; 0: all that the process may use
   std::int64_t loader_threads = 0;    // that prepare samples; 0: decided by the data source
-  std::optional<std::int64_t> batch;  // empty: 16 for images of 128 pixels and more, 128 for smaller ones
+  std::optional<std::int64_t> batch;  // empty: by the model and the size of its samples
   // Random shifts, crops and mirror images in training, as the data source has them. Empty: from 10 epochs on, since in
   // a short run they only slow the learning (Fashion-MNIST, resnet8, 3 epochs: 0.887 with, 0.906 without).
   std::optional<bool> augment;

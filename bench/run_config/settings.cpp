@@ -21,14 +21,38 @@ double number(const Value& v) { return std::get<double>(v); }
 const std::string& word(const Value& v) { return std::get<std::string>(v); }
 bool flag(const Value& v) { return std::get<bool>(v); }
 
+std::vector<std::string> parts_of(const std::string& text, const char* flag) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    if (parts.back().empty())
+      throw Error(Fault::usage, fmt::format("'{}' has an empty entry", text), flag, "separate the entries by one comma");
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::vector<std::string> name_list(const std::string& text) { return parts_of(text, "--columns or --targets"); }
+
+std::vector<std::int64_t> length_list(const std::string& text) {
+  std::vector<std::int64_t> lengths;
+  for (const std::string& part : parts_of(text, "--buckets")) {
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), lengths.emplace_back());
+    if (error != std::errc{} || end != part.data() + part.size())
+      throw Error(Fault::usage, fmt::format("'{}' is not a whole number", part), "--buckets", "write 32,64,128");
+  }
+  return lengths;
+}
+
 constexpr Setting kSettings[] = {
     {"model", Kind::word, "NAME", "what to train; see gpusizer list models", [](CaseConfig& c, const Value& v) { c.model = word(v); }},
     {"data", Kind::word, "NAME", "what to train on: a name, name:path or a folder; see gpusizer list data [synthetic]", [](CaseConfig& c, const Value& v) { c.data = word(v); }},
-    {"synthetic-samples", Kind::whole, "N", "images in an epoch of synthetic data [1281167]", [](CaseConfig& c, const Value& v) { c.synthetic_samples = whole(v); }},
+    {"synthetic-samples", Kind::whole, "N", "samples in an epoch of synthetic data [images: 1281167]", [](CaseConfig& c, const Value& v) { c.synthetic_samples = whole(v); }},
     {"device", Kind::word, "NAME", "what to run on; see gpusizer list devices [cpu]", [](CaseConfig& c, const Value& v) { c.device = word(v); }},
     {"threads", Kind::whole, "N", "threads that compute [all]", [](CaseConfig& c, const Value& v) { c.threads = whole(v); }},
     {"loader-threads", Kind::whole, "N", "threads that prepare samples [by the data]", [](CaseConfig& c, const Value& v) { c.loader_threads = whole(v); }},
-    {"batch", Kind::whole, "N", "samples in a step [16 for images of 128 pixels and more, else 128]", [](CaseConfig& c, const Value& v) { c.batch = whole(v); }},
+    {"batch", Kind::whole, "N", "samples in a step [by the model and the size of its samples]", [](CaseConfig& c, const Value& v) { c.batch = whole(v); }},
     {"tail", Kind::word, "keep|drop", "the smaller last batch of an epoch: a program of its own, or left out [keep]", [](CaseConfig& c, const Value& v) { c.tail = word(v); }},
     {"augment", Kind::on_off, "on|off", "random shifts, crops and mirror images in training [on from 10 epochs on]", [](CaseConfig& c, const Value& v) { c.augment = flag(v); }},
     {"precision", Kind::word, "P", "number format of the arithmetic: fp32", [](CaseConfig& c, const Value& v) { c.precision = word(v); }},
@@ -48,6 +72,25 @@ constexpr Setting kSettings[] = {
     {"classes", Kind::whole, "N", "outputs of the model [the data's, else the model's]", [](CaseConfig& c, const Value& v) { c.options.classes = whole(v); }},
     {"channels", Kind::whole, "N", "of the images [the data's, else the model's]", [](CaseConfig& c, const Value& v) { c.options.channels = whole(v); }},
     {"stem", Kind::word, "imagenet|cifar", "first layers: 7x7 and max-pool, or 3x3 [the model's]", [](CaseConfig& c, const Value& v) { c.options.stem = word(v); }},
+    {"layers", Kind::whole, "N", "of a Transformer or an LSTM [the model's]", [](CaseConfig& c, const Value& v) { c.options.layers = whole(v); }},
+    {"hidden", Kind::whole, "N", "size of the hidden state [the model's]", [](CaseConfig& c, const Value& v) { c.options.hidden = whole(v); }},
+    {"heads", Kind::whole, "N", "of the attention [the model's]", [](CaseConfig& c, const Value& v) { c.options.heads = whole(v); }},
+    {"feed-forward", Kind::whole, "N", "width of the middle of a Transformer's layer [4 x hidden]", [](CaseConfig& c, const Value& v) { c.options.feed_forward = whole(v); }},
+    {"head", Kind::word, "pretraining|classification", "what BERT learns: masked words and next sentences, or classes [pretraining]", [](CaseConfig& c, const Value& v) { c.options.head = word(v); }},
+    {"vocabulary", Kind::whole, "N", "word pieces that the model knows [the data's, else the model's]", [](CaseConfig& c, const Value& v) { c.options.vocabulary = whole(v); }},
+    {"vocab", Kind::word, "FILE", "vocab.txt, one word piece a line [the data's own way]", [](CaseConfig& c, const Value& v) { c.vocabulary_file = word(v); }},
+    {"sequence", Kind::whole, "N", "tokens of a sample, padding included [the longest bucket, else 128]", [](CaseConfig& c, const Value& v) { c.options.sequence = whole(v); }},
+    {"predictions", Kind::whole, "N", "masked positions of a sample [15 % of the sequence]", [](CaseConfig& c, const Value& v) { c.options.predictions = whole(v); }},
+    {"buckets", Kind::word, "N,N,...", "lengths that texts are padded to, each with a program of its own [one: the sequence]", [](CaseConfig& c, const Value& v) { c.buckets = length_list(word(v)); }},
+    {"window", Kind::whole, "N", "time steps that a forecast sees [the model's]", [](CaseConfig& c, const Value& v) { c.options.window = whole(v); }},
+    {"horizon", Kind::whole, "N", "time steps that are forecast [the model's]", [](CaseConfig& c, const Value& v) { c.options.horizon = whole(v); }},
+    {"features", Kind::whole, "N", "values in a time step of synthetic series [the model's]", [](CaseConfig& c, const Value& v) { c.options.features = whole(v); }},
+    {"columns", Kind::word, "A,B,...", "columns of a series that a forecast sees [all with numbers]", [](CaseConfig& c, const Value& v) { c.columns = name_list(word(v)); }},
+    {"targets", Kind::word, "A,...", "columns that are forecast [the first]", [](CaseConfig& c, const Value& v) { c.targets = name_list(word(v)); }},
+    {"date-column", Kind::word, "NAME", "column with the dates [the first that has them]", [](CaseConfig& c, const Value& v) { c.date_column = word(v); }},
+    {"target-base", Kind::word, "none|last|season", "what targets are counted from: zero, the last value seen, the one a season before [none]", [](CaseConfig& c, const Value& v) { c.target_base = word(v); }},
+    {"rows", Kind::word, "COLUMN=VALUE", "only the rows of a series with that value [all]", [](CaseConfig& c, const Value& v) { c.rows = word(v); }},
+    {"loss", Kind::word, "mse|pinball", "of a forecast [mse]", [](CaseConfig& c, const Value& v) { c.options.loss = word(v); }},
     {"eval", Kind::on_off, "on|off", "measure accuracy on the test set after each epoch [on with --epochs or a target]", [](CaseConfig& c, const Value& v) { c.eval = flag(v); }},
     {"target-accuracy", Kind::number, "A", "stop when the test accuracy reaches A (0 to 1), and report the time", [](CaseConfig& c, const Value& v) { c.target_accuracy = number(v); }},
 };

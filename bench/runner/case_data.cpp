@@ -26,7 +26,8 @@ DataOptions data_options(const CaseConfig& config, const ModelEntry& model, Spli
           .text = {.sequence = wanted.sequence, .predictions = wanted.predictions, .buckets = config.buckets,
                    .vocabulary_file = config.vocabulary_file, .vocabulary = wanted.vocabulary, .head = wanted.head},
           .series = {.window = wanted.window, .horizon = wanted.horizon, .columns = config.columns,
-                     .targets = config.targets, .features = wanted.features}};
+                     .targets = config.targets, .features = wanted.features, .date_column = config.date_column,
+                     .target_base = config.target_base, .rows = config.rows}};
 }
 
 // The model's outputs may be more than the data needs, never fewer.
@@ -38,20 +39,24 @@ std::int64_t at_least(std::int64_t wanted, std::int64_t needed, const char* flag
   return wanted;
 }
 
-void take(std::int64_t& option, std::int64_t fact) {
+// What the data has is what the model takes; a wish that the source did not follow is refused.
+void take(std::int64_t& option, std::int64_t fact, const char* flag, const SourceFacts& facts) {
+  if (option > 0 && fact > 0 && option != fact)
+    throw Error(Fault::usage, fmt::format("{} was asked for, and {} has {}", option, facts.name, fact), flag,
+                "leave it out");
   if (fact > 0) option = fact;
 }
 
 ModelOptions fitted_options(const ModelEntry& model, ModelOptions options, const SourceFacts& facts) {
   options.classes = at_least(options.classes, facts.classes, "--classes", facts.name);
   options.vocabulary = at_least(options.vocabulary, facts.vocabulary, "--vocabulary", facts.name);
-  take(options.image_size, facts.shape.height);
-  take(options.channels, facts.shape.channels);
-  take(options.sequence, facts.sequence);
-  take(options.predictions, facts.predictions);
-  take(options.window, facts.window);
-  take(options.horizon, facts.horizon);
-  take(options.features, facts.features);
+  take(options.image_size, facts.shape.height, "--image-size", facts);
+  take(options.channels, facts.shape.channels, "--channels", facts);
+  take(options.sequence, facts.sequence, "--sequence", facts);
+  take(options.predictions, facts.predictions, "--predictions", facts);
+  take(options.window, facts.window, "--window", facts);
+  take(options.horizon, facts.horizon, "--horizon", facts);
+  take(options.features, facts.features, "--features", facts);
   return with_defaults(model, options);
 }
 

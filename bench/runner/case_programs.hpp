@@ -6,7 +6,8 @@
 
 namespace gpusizer {
 
-// Needs model, options, data, device, epoch and loop of the case; fills programs, facts and plan.
+// Needs model, options, data, device, epoch and loop of the case; fills programs, facts and plan. Throws Error(usage)
+// when the data lacks what the model reads, or when a target accuracy is asked of a model that reports none.
 void build_case_programs(PreparedCase& prepared);
 
 }  // namespace gpusizer

@@ -116,6 +116,12 @@ void check_fit(const PreparedCase& prepared) {
   if (const auto available = available_memory_bytes()) require_memory(prepared, *available);
 }
 
+// What the evaluations must be better than.
+void fill_baselines(record::Case& record, const PreparedCase& prepared) {
+  for (const auto& [name, value] : prepared.test_data->baselines(*prepared.train_data))
+    record.training.baselines[name] = value;
+}
+
 void run_prepared(record::Case& record, PreparedCase& prepared, const CaseContext& context) {
   fill_prepared(record, prepared);
   check_fit(prepared);
@@ -124,6 +130,7 @@ void run_prepared(record::Case& record, PreparedCase& prepared, const CaseContex
   try {
     train(record, prepared, context, result);
     fill_training(record, result, prepared.loop);
+    if (!result.evaluations.empty()) fill_baselines(record, prepared);
     judge(record, result, context.stop());
   } catch (...) {
     // What was measured before the fault stays in the record, for people; its status keeps it out of every answer.

@@ -2,14 +2,17 @@
 // Feeds batches to programs and collects their results.
 #include "bench/runner/executor_trainer.hpp"
 
-#include <cmath>
+#include <algorithm>
+
+#include "bench/runner/case_data.hpp"
+#include "bench/runner/evaluation_sums.hpp"
 
 namespace gpusizer {
 namespace {
 
 LoaderOptions training_order(const PreparedCase& p) {
   return {.batch = *p.config.batch, .threads = p.loader_threads, .shuffle = true, .seed = p.config.seed,
-          .drop_last = p.epoch.tail_samples == 0, .augment = *p.config.augment, .endless = true};
+          .drop_last = p.tails_per_epoch() == 0, .augment = *p.config.augment, .endless = true};
 }
 
 LoaderOptions evaluation_order(const PreparedCase& p) {
@@ -47,45 +50,59 @@ std::vector<Binding> ExecutorTrainer::bind(int program, const Batch& batch, floa
   return bindings;
 }
 
+const BucketPrograms& ExecutorTrainer::programs_of(const Batch& batch) const {
+  return prepared_.programs.buckets[static_cast<std::size_t>(batch.bucket)];
+}
+
+// Text has a length for each sample; what the program works on beyond it is padding.
+void ExecutorTrainer::count_tokens(const Batch& batch, StepOutcome& outcome) const {
+  for (std::size_t field = 0; field < batch.fields.size(); ++field) {
+    if (batch.fields[field].name != "lengths") continue;
+    for (const std::int32_t length : batch.values<std::int32_t>(field)) outcome.real_tokens += length;
+    outcome.padded_tokens = batch.samples * bucket_options(prepared_, batch.bucket).sequence - outcome.real_tokens;
+  }
+}
+
 StepOutcome ExecutorTrainer::step(double learning_rate) {
   const auto batch = train_loader_->next();
   if (!batch) throw Error(Fault::failed, "the data ended before the run", prepared_.config.data);
   const bool tail = batch->samples != *prepared_.config.batch;
-  const int program = tail ? prepared_.programs.train_tail : prepared_.programs.train;
+  const int program = tail ? programs_of(*batch).train_tail : programs_of(*batch).train;
   executor_->enqueue(program, bind(program, *batch, static_cast<float>(learning_rate)));
   const StepResult result = collect_one(*executor_);
   ++random_state_[1];
-  return {.samples = batch->samples, .tail = tail, .loss = result.loss, .finite = result.finite,
-          .data_wait_seconds = train_loader_->last_wait_seconds()};
+  StepOutcome outcome{.samples = batch->samples, .tail = tail, .loss = result.loss, .finite = result.finite,
+                      .data_wait_seconds = train_loader_->last_wait_seconds(), .bucket = batch->bucket};
+  count_tokens(*batch, outcome);
+  return outcome;
 }
 
-Accuracy ExecutorTrainer::evaluate() {
+Evaluation ExecutorTrainer::evaluate() {
   if (!test_loader_) test_loader_ = std::make_unique<Loader>(*prepared_.test_data, evaluation_order(prepared_));
   test_loader_->start_epoch(0);
-  const std::int64_t full = std::min(*prepared_.config.batch, prepared_.test_data->size());
-  Accuracy sum;
+  EvaluationSums sums;
   while (const auto batch = test_loader_->next()) {
-    const int program = batch->samples == full ? prepared_.programs.evaluate : prepared_.programs.evaluate_tail;
+    const bool tail = batch->samples != *prepared_.config.batch;
+    const int program = tail ? programs_of(*batch).evaluate_tail : programs_of(*batch).evaluate;
     executor_->enqueue(program, bind(program, *batch, 0));
-    const StepResult result = collect_one(*executor_);
-    sum.accuracy += result.correct;
-    sum.loss += result.loss * static_cast<double>(batch->samples);
-    sum.samples += batch->samples;
+    sums.add(executor_->program(program).program, collect_one(*executor_));
     if (stop_() != 0) break;
   }
-  sum.complete = sum.samples == prepared_.test_data->size();
-  sum.accuracy /= static_cast<double>(sum.samples);
-  sum.loss /= static_cast<double>(sum.samples);
-  return sum;
+  Evaluation evaluation = sums.means();
+  evaluation.complete = evaluation.samples == prepared_.test_data->size();
+  return evaluation;
 }
 
 PhaseSeconds ExecutorTrainer::profile(std::int64_t steps) {
   PhaseSeconds sum;
-  const int program = prepared_.programs.train;
-  const auto& operations = executor_->program(program).program.operations;
+  const bool any_full = std::ranges::any_of(prepared_.epoch, [](const EpochShape& e) { return e.full_steps > 0; });
   while (sum.steps < steps && stop_() == 0) {
     const auto batch = train_loader_->next();
-    if (!batch || batch->samples != *prepared_.config.batch) continue;
+    if (!batch) break;
+    const bool tail = batch->samples != *prepared_.config.batch;
+    if (tail && any_full) continue;
+    const int program = tail ? programs_of(*batch).train_tail : programs_of(*batch).train;
+    const auto& operations = executor_->program(program).program.operations;
     for (const OperationTime& time : executor_->profile(program, bind(program, *batch, learning_rate_))) {
       const Phase phase = operations[static_cast<std::size_t>(time.operation)].phase;
       (phase == Phase::forward ? sum.forward : phase == Phase::backward ? sum.backward : sum.update) += time.seconds;

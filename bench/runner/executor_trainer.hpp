@@ -24,7 +24,7 @@ class ExecutorTrainer final : public Trainer {
   ExecutorTrainer(PreparedCase& prepared, StopRequested stop);
 
   StepOutcome step(double learning_rate) override;
-  Accuracy evaluate() override;
+  Evaluation evaluate() override;
 
   // Trains `steps` more steps with each operation timed apart. For after the measurement: it changes the parameters.
   PhaseSeconds profile(std::int64_t steps);
@@ -32,6 +32,8 @@ class ExecutorTrainer final : public Trainer {
   std::int64_t allocated_bytes() const { return executor_->allocated_bytes(); }
 
  private:
+  const BucketPrograms& programs_of(const Batch& batch) const;
+  void count_tokens(const Batch& batch, StepOutcome& outcome) const;
   // What one program takes from outside; ids differ between programs, names do not.
   std::vector<Binding> bind(int program, const Batch& batch, float learning_rate);
 

@@ -2,6 +2,11 @@
 // Configuration and facts -> record.
 #include "bench/runner/fill_config.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/run_config/model_flags.hpp"
+
 namespace gpusizer {
 namespace {
 
@@ -11,15 +16,29 @@ template <class T>
 Maybe<T> asked(const std::optional<T>& value) { return Maybe<T>(value, "not asked for"); }
 
 record::StringMap model_words(const ModelOptions& options) {
-  return {{"classes", std::to_string(options.classes)}, {"image_size", std::to_string(options.image_size)},
-          {"channels", std::to_string(options.channels)}, {"stem", options.stem}};
+  record::StringMap words;
+  const ModelOptions none;
+  for (const NamedNumber& option : number_options())
+    if (options.*option.member != none.*option.member) words[std::string(option.name)] = std::to_string(options.*option.member);
+  for (const NamedWord& option : word_options())
+    if (!(options.*option.member).empty()) words[std::string(option.name)] = options.*option.member;
+  return words;
 }
 
 // Without what the model's options say already: the images have its size and channels, and most often its classes.
 record::StringMap data_words(const PreparedCase& p) {
   const SourceFacts& facts = p.train_data->facts();
   record::StringMap words{{"tail", p.config.tail}, {"augment", *p.config.augment ? "on" : "off"}};
-  if (facts.classes != p.model_options.classes) words["classes"] = std::to_string(facts.classes);
+  const auto differs = [&](const char* name, std::int64_t fact, std::int64_t option) {
+    if (fact > 0 && fact != option) words[name] = std::to_string(fact);
+  };
+  differs("classes", facts.classes, p.model_options.classes);
+  differs("vocabulary", facts.vocabulary, p.model_options.vocabulary);
+  if (facts.bucket_lengths.size() > 1) words["buckets"] = fmt::format("{}", fmt::join(facts.bucket_lengths, ","));
+  if (!p.config.columns.empty()) words["columns"] = fmt::format("{}", fmt::join(p.config.columns, ","));
+  for (const auto& [name, word] : {std::pair{"target_base", p.config.target_base}, {"rows", p.config.rows}})
+    if (!word.empty()) words[name] = word;
+  if (!p.config.targets.empty()) words["targets"] = fmt::format("{}", fmt::join(p.config.targets, ","));
   if (!facts.location.empty()) words["path"] = facts.location;
   if (!facts.preparation.empty()) words["preparation"] = facts.preparation;
   return words;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <span>
 
+#include "bench/stopping/groups.hpp"
 #include "bench/stopping/mean_shift.hpp"
 #include "reports/record/statistics.hpp"
 
@@ -16,11 +17,16 @@ namespace {
 using record::Maybe;
 using record::Metric;
 
+// Those of several buckets on one level.
 std::vector<double> full_step_seconds(const LoopResult& result) {
   std::vector<double> seconds;
-  for (const ExecutedStep& step : result.steps)
-    if (!step.tail) seconds.push_back(step.seconds);
-  return seconds;
+  std::vector<std::int64_t> buckets;
+  for (const ExecutedStep& step : result.steps) {
+    if (step.tail) continue;
+    seconds.push_back(step.seconds);
+    buckets.push_back(step.bucket);
+  }
+  return level_groups(seconds, buckets);
 }
 
 // The place in the whole series that follows its first `full_steps` full steps.
@@ -45,6 +51,7 @@ void fill_window(record::Measurement& m, const LoopResult& result, std::int64_t 
   m.measured_steps = work.steps;
   m.tail_steps = work.tail_steps;
   m.samples = work.samples;
+  if (work.real_tokens > 0) m.tokens = {.real_tokens = work.real_tokens, .padded_tokens = work.padded_tokens};
   if (work.steps == 0) {
     m.measured_seconds = Maybe<double>::missing("no step was measured");
     m.data_wait_seconds = Maybe<double>::missing("no step was measured");
@@ -52,6 +59,7 @@ void fill_window(record::Measurement& m, const LoopResult& result, std::int64_t 
   }
   m.measured_seconds = work.seconds;
   m.data_wait_seconds = work.data_wait_seconds;
+  if (m.tokens) m.tokens->tokens_per_second = static_cast<double>(work.real_tokens) / work.seconds;
 }
 
 void fill_certainty(record::Measurement& m, const SteadyState& state, const LoopPlan& plan) {

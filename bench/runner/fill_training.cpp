@@ -27,14 +27,20 @@ std::int64_t samples_of(const LoopResult& result, std::int64_t steps) {
   return samples;
 }
 
+Maybe<double> accuracy_of(const Evaluation& evaluation) {
+  if (!evaluation.accuracy) return Maybe<double>::missing("this model has no right or wrong answers");
+  return finite(*evaluation.accuracy, "the accuracy was not finite");
+}
+
 // `epoch_samples`: what one pass over the data has.
 void fill_evaluations(record::Training& training, const LoopResult& result, double epoch_samples) {
   for (const EvaluationPoint& point : result.evaluations)
     training.evaluations.push_back({.epochs = static_cast<double>(samples_of(result, point.after_steps)) / epoch_samples,
-                                    .accuracy = finite(point.accuracy.accuracy, "the accuracy was not finite"),
-                                    .loss = finite(point.accuracy.loss, "the loss was not finite"),
-                                    .samples = point.accuracy.samples,
-                                    .training_seconds = point.training_seconds});
+                                    .accuracy = accuracy_of(point.evaluation),
+                                    .loss = finite(point.evaluation.loss, "the loss was not finite"),
+                                    .samples = point.evaluation.samples,
+                                    .training_seconds = point.training_seconds,
+                                    .outputs = point.evaluation.outputs});
 }
 
 double samples_of_planned_epoch(const LoopResult& result, const LoopPlan& plan) {

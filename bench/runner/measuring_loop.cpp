@@ -48,11 +48,12 @@ class Loop {
     const StepOutcome outcome = trainer_.step(rate);
     const double end = clock_.seconds(), seconds = end - mark_;
     mark_ = end;
-    result_.steps.push_back({outcome.samples, seconds, outcome.data_wait_seconds, outcome.tail});
+    result_.steps.push_back({outcome.samples, seconds, outcome.data_wait_seconds, outcome.tail, outcome.bucket,
+                             outcome.real_tokens, outcome.padded_tokens});
     result_.losses.push_back(outcome.loss);
     result_.training_seconds += seconds;
     if (!outcome.finite || !std::isfinite(outcome.loss)) result_.non_finite_step = done();
-    if (!outcome.tail) verdict_ = stopping_.add(seconds);
+    if (!outcome.tail) verdict_ = stopping_.add(seconds, outcome.bucket);
   }
 
   bool evaluation_due() const {
@@ -61,11 +62,12 @@ class Loop {
 
   void evaluate() {
     const double start = clock_.seconds();
-    const Accuracy accuracy = trainer_.evaluate();
+    const Evaluation evaluation = trainer_.evaluate();
     mark_ = clock_.seconds();  // the next step does not pay for this
-    if (!accuracy.complete) return;  // of a part of the test set: no accuracy
-    result_.evaluations.push_back({done(), result_.training_seconds, mark_ - start, accuracy});
-    if (!plan_.target_accuracy || result_.time_to_target_seconds || accuracy.accuracy < *plan_.target_accuracy) return;
+    if (!evaluation.complete) return;  // of a part of the test set: no accuracy
+    result_.evaluations.push_back({done(), result_.training_seconds, mark_ - start, evaluation});
+    if (!plan_.target_accuracy || result_.time_to_target_seconds) return;
+    if (!evaluation.accuracy || *evaluation.accuracy < *plan_.target_accuracy) return;
     result_.time_to_target_seconds = result_.training_seconds;
     for (const EvaluationPoint& point : result_.evaluations) *result_.time_to_target_seconds += point.evaluation_seconds;
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,10 +22,14 @@ struct StepOutcome {
   double loss = 0;
   bool finite = true;
   double data_wait_seconds = 0;
+  std::int64_t bucket = 0;
+  std::int64_t real_tokens = 0, padded_tokens = 0;  // of text
 };
 
-struct Accuracy {
-  double accuracy = 0, loss = 0;  // share of right answers; mean loss
+struct Evaluation {
+  std::optional<double> accuracy;  // share of right answers; nothing when the model has no right ones
+  double loss = 0;                 // mean over the samples
+  std::map<std::string, std::optional<double>> outputs;  // means of the program's outputs; nothing: of no thing at all
   std::int64_t samples = 0;
   bool complete = true;  // false: interrupted before the last sample, so the numbers are of a part only
 };
@@ -36,7 +41,7 @@ class Trainer {
   // Trains one step and returns when it is finished.
   virtual StepOutcome step(double learning_rate) = 0;
   // Every sample of the test set once; training may go on afterwards.
-  virtual Accuracy evaluate() = 0;
+  virtual Evaluation evaluate() = 0;
 };
 
 struct LoopPlan {
@@ -55,7 +60,7 @@ struct EvaluationPoint {
   std::int64_t after_steps = 0;
   double training_seconds = 0;  // until then
   double evaluation_seconds = 0;  // of this one
-  Accuracy accuracy;
+  Evaluation evaluation;
 };
 
 struct LoopResult {

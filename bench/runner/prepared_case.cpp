@@ -9,6 +9,7 @@
 
 #include "bench/runner/case_data.hpp"
 #include "bench/runner/case_programs.hpp"
+#include "workloads/data/batch_dealer.hpp"
 
 namespace gpusizer {
 namespace {
@@ -34,14 +35,19 @@ void open_device(PreparedCase& p) {
 std::optional<std::int64_t> known_steps(const PreparedCase& p) {
   if (p.config.steps) return p.config.steps;
   if (!p.config.epochs) return std::nullopt;
-  const double steps = std::ceil(*p.config.epochs * static_cast<double>(p.epoch.steps()));
+  const double steps = std::ceil(*p.config.epochs * static_cast<double>(p.steps_per_epoch()));
   if (steps > INT32_MAX)
     throw Error(Fault::usage, fmt::format("{} epochs are more than 2^31 steps", *p.config.epochs), "--epochs", "use fewer");
   return static_cast<std::int64_t>(steps);
 }
 
 void plan_epoch(PreparedCase& p) {
-  p.epoch = epoch_shape(p.train_data->size(), *p.config.batch, p.config.tail == "keep" && !is_endless(p.config));
+  const bool keep_tail = p.config.tail == "keep" && !is_endless(p.config);
+  for (const std::int64_t samples : bucket_sizes(*p.train_data))
+    p.epoch.push_back(epoch_shape(samples, *p.config.batch, keep_tail));
+  if (p.steps_per_epoch() == 0)
+    throw Error(Fault::usage, fmt::format("no bucket of {} fills a batch of {}", p.train_data->name(), *p.config.batch),
+                "--batch", "use a smaller one or --tail keep");
 }
 
 void plan_loop(PreparedCase& p) {
@@ -52,7 +58,7 @@ void plan_loop(PreparedCase& p) {
                 "--warmup", "use a shorter one or more epochs");
   p.loop.learning_rate = {.highest = *c.lr, .cosine = c.schedule == "cosine", .total_steps = total.value_or(0),
                           .warmup_steps = std::llround(c.lr_warmup_share * static_cast<double>(total.value_or(0)))};
-  p.loop.steps_per_epoch = p.epoch.steps();
+  p.loop.steps_per_epoch = p.steps_per_epoch();
   p.loop.total_steps = total;
   if (c.epochs) p.loop.total_reason = "epochs_done";
   p.loop.max_steps = c.max_steps;
@@ -79,6 +85,16 @@ double gib(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); 
 
 bool is_endless(const CaseConfig& config) {
   return config.data == "synthetic" && config.synthetic_samples == 0 && !config.epochs;
+}
+
+std::int64_t PreparedCase::steps_per_epoch() const {
+  std::int64_t steps = 0;
+  for (const EpochShape& shape : epoch) steps += shape.steps();
+  return steps;
+}
+
+std::int64_t PreparedCase::tails_per_epoch() const {
+  return std::ranges::count_if(epoch, [](const EpochShape& shape) { return shape.tail_samples > 0; });
 }
 
 PreparedCase prepare_case(const CaseConfig& config) {

@@ -24,10 +24,15 @@ class OutOfMemory : public Error {
   explicit OutOfMemory(const std::string& what, const std::string& hint = "") : Error(Fault::failed, what, "", hint) {}
 };
 
-// The programs of one case by their part; all share parameters and one arena. Index -1: not needed.
+// The programs for one bucket of the data, as indices into the lowered ones; -1: not needed.
+struct BucketPrograms {
+  int train = -1, train_tail = -1, evaluate = -1, evaluate_tail = -1;
+};
+
+// All programs of a case share parameters and one arena.
 struct CasePrograms {
   std::vector<LoweredProgram> lowered;
-  int train = -1, train_tail = -1, evaluate = -1, evaluate_tail = -1;
+  std::vector<BucketPrograms> buckets;
 };
 
 struct PreparedCase {
@@ -38,12 +43,15 @@ struct PreparedCase {
   std::unique_ptr<Backend> backend;
   Device device;  // with the threads that will compute
   CasePrograms programs;
-  Facts facts;  // of the training step
+  Facts facts;  // of the training step in the largest bucket; what is per sample: mean over the buckets
   MemoryPlan plan;
-  EpochShape epoch;
+  std::vector<EpochShape> epoch;  // for each bucket
   LoopPlan loop;
   std::int64_t loader_threads = 1;
   std::int64_t loader_bytes = 0;  // batches that the loaders hold
+
+  std::int64_t steps_per_epoch() const;
+  std::int64_t tails_per_epoch() const;  // its last steps
 };
 
 // An epoch of made-up images has a length only if somebody gave it one, or asked for epochs.

@@ -17,9 +17,10 @@ std::int64_t next_check_after(std::int64_t samples) {
   return std::max(samples + 1, (5 * samples + 3) / 4);  // ceil(1.25 n) in whole numbers
 }
 
-Verdict Stopping::add(double step_seconds) {
+Verdict Stopping::add(double step_seconds, std::int64_t group) {
   if (!std::isfinite(step_seconds) || step_seconds < 0) throw std::invalid_argument("a step time is finite and >= 0");
   step_seconds_.push_back(step_seconds);
+  groups_.push_back(group);
   const auto counted = static_cast<std::int64_t>(step_seconds_.size()) - options_.fixed_warm_up;
   return due(counted) ? check(counted) : Verdict::keep_going;
 }

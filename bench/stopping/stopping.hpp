@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "bench/stopping/groups.hpp"
 #include "bench/stopping/steady_state.hpp"
 
 namespace gpusizer {
@@ -26,11 +27,11 @@ class Stopping {
  public:
   explicit Stopping(StoppingOptions options) : options_(options), next_check_(options.first_check) {}
 
-  // Takes the next step's seconds (finite, >= 0; std::invalid_argument otherwise).
-  Verdict add(double step_seconds);
+  // Takes the next step's seconds (finite, >= 0; std::invalid_argument otherwise) and its kind, see groups.hpp.
+  Verdict add(double step_seconds, std::int64_t group = 0);
 
   const std::vector<double>& step_seconds() const { return step_seconds_; }
-  SteadyState state() const { return find_steady_state(step_seconds_, options_.fixed_warm_up); }
+  SteadyState state() const { return find_steady_state(level_groups(step_seconds_, groups_), options_.fixed_warm_up); }
 
  private:
   bool due(std::int64_t counted) const;
@@ -40,6 +41,7 @@ class Stopping {
   std::int64_t next_check_;
   std::int64_t unsteady_since_ = 0;  // sample count of the first check in a row that found no end of the warm-up
   std::vector<double> step_seconds_;
+  std::vector<std::int64_t> groups_;  // of each step
 };
 
 // The grid: max(n + 1, ceil(1.25 n)).

@@ -33,7 +33,7 @@ class FakeTrainer final : public Trainer {
     return {.samples = tail ? tail_samples : 100, .tail = tail, .loss = steps == nan_at ? NAN : 1.0 / steps,
             .finite = steps != nan_at};
   }
-  Accuracy evaluate() override {
+  Evaluation evaluate() override {
     clock_.now += 50;
     ++evaluations;
     return {.accuracy = 0.2 * evaluations, .loss = 1, .samples = 10};
