@@ -12,6 +12,7 @@ int batch_norm_relu(Program& program);
 int batch_norm_add_relu(Program& program);
 int add_relu(Program& program);
 int relu_result(Program& program);
+int dropout_add(Program& program);
 }  // namespace fusion
 
 // A standalone relu_backward reads, after its incoming gradients, either what the forward operation saved (opaque) or,
@@ -27,5 +28,7 @@ inline constexpr FusionRule fuse_add_relu{
     "add+relu", "residual and ReLU in one kernel; its backward sums two gradients", fusion::add_relu};
 inline constexpr FusionRule keep_relu_result{
     "relu result", "the ReLU's backward looks at its result, so that nothing else is kept", fusion::relu_result};
+inline constexpr FusionRule fuse_dropout_add{
+    "dropout+add", "dropout and the add of a residual in one kernel", fusion::dropout_add};
 
 }  // namespace gpusizer

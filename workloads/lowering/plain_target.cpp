@@ -9,7 +9,7 @@ namespace gpusizer {
 namespace {
 
 constexpr FusionRule fusions[] = {fuse_batch_norm_add_relu, fuse_batch_norm_relu, fuse_conv_relu, fuse_add_relu,
-                                  keep_relu_result};
+                                  keep_relu_result, fuse_dropout_add};
 
 int64_t plain_bytes(const Tensor& t) { return element_count(t.shape) * element_bytes(t.dtype); }
 

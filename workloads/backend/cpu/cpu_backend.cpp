@@ -68,7 +68,7 @@ class CpuBackend final : public Backend {
   Target target(const Device& device) const override {
     const int threads = std::max(1, device.threads), block = matching_vector_kernels().lanes;
     static constexpr FusionRule fusions[] = {fuse_batch_norm_add_relu, fuse_batch_norm_relu, fuse_add_relu, fuse_conv_relu,
-                                             keep_relu_result};
+                                             keep_relu_result, fuse_dropout_add};
     Target t;
     t.name = "cpu";
     t.fusions = fusions;

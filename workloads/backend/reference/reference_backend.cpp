@@ -15,7 +15,7 @@ namespace gpusizer {
 namespace {
 
 constexpr FusionRule all_fusions[] = {fuse_batch_norm_add_relu, fuse_batch_norm_relu, fuse_conv_relu, fuse_add_relu,
-                                      keep_relu_result};
+                                      keep_relu_result, fuse_dropout_add};
 
 int64_t double_bytes(const Tensor& t) { return element_count(t.shape) * static_cast<int64_t>(sizeof(double)); }
 

@@ -226,6 +226,7 @@ const std::vector<OperationCase> table{
     {"global_avg_pool_one_pixel", [] { return global_pool_case({3, 8, 1, 1}); }},
     {"linear", [] { return linear_case(3, 37, 23, true); }},
     {"linear_no_bias", [] { return linear_case(4, 16, 8, false); }},
+    {"linear_many_rows", [] { return linear_case(530, 37, 23, true); }, false, 1e-4},
     {"linear_batch_1", [] { return linear_case(1, 9, 33, true); }},
     {"dropout", [] { return dropout_case({2, 7, 5, 3}, 0.3); }},
     {"dropout_nothing", [] { return dropout_case({2, 5, 3, 3}, 0); }},

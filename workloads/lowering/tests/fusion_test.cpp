@@ -223,5 +223,36 @@ TEST(Fusion, ResNetHasNoReluAndNoResidualAddLeft) {
     }
 }
 
+// norm(drop(x W) + x): the residual is the drop's third input, and both gradients are that of the sum.
+TEST(FuseDropoutAdd, AddsTheResidual) {
+  for (const bool residual_first : {false, true}) {
+    ProgramBuilder b{"net", 2};
+    const TensorId x = linear(b, "pre", b.input("x", {2, 4}), 4);
+    const TensorId y = dropout(b, "drop", linear(b, "dense", x, 4), 0.5);
+    Program p = trained(b, residual_first ? add(b, "add", x, y) : add(b, "add", y, x));
+    EXPECT_EQ(fuse_dropout_add.apply(p), 1);
+    expect_pairs(p);
+    const Operation& drop = only(p, OpKind::dropout);
+    EXPECT_TRUE(std::get<DropoutAttributes>(drop.attributes).residual);
+    EXPECT_EQ(names(p, drop.inputs), (Names{"dense", "random_state", "pre"}));
+    EXPECT_EQ(names(p, drop.outputs), (Names{"add", "drop:saved"}));
+    EXPECT_EQ(names(p, only(p, OpKind::dropout_backward).inputs), (Names{"flatten:grad_input", "drop:saved"}));
+    EXPECT_EQ(fuse_dropout_add.apply(p), 0) << "a second time finds nothing";
+  }
+}
+
+TEST(FuseDropoutAdd, LeavesAResultWithTwoReaders) {
+  ProgramBuilder b{"net", 2};
+  const TensorId y = dropout(b, "drop", linear(b, "dense", b.input("x", {2, 4}), 4), 0.5);
+  Program p = trained(b, add(b, "add", y, linear(b, "other", y, 4)));
+  EXPECT_EQ(fuse_dropout_add.apply(p), 0);
+  Program twice = [] {
+    ProgramBuilder c{"net", 2};
+    const TensorId z = dropout(c, "drop", linear(c, "dense", c.input("x", {2, 4}), 4), 0.5);
+    return trained(c, add(c, "add", z, z));
+  }();
+  EXPECT_EQ(fuse_dropout_add.apply(twice), 0);
+}
+
 }  // namespace
 }  // namespace gpusizer
