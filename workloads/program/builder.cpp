@@ -71,8 +71,8 @@ TensorId ProgramBuilder::scalar(const std::string& name, double value, DType dty
                      .initial = {Initializer::Kind::constant, value}});
 }
 
-TensorId ProgramBuilder::persistent(const std::string& name, Shape shape, Role role, Initializer initial) {
-  return add_tensor({.name = name, .shape = std::move(shape), .role = role, .initial = initial});
+TensorId ProgramBuilder::persistent(const std::string& name, Shape shape, Role role, Initializer initial, DType dtype) {
+  return add_tensor({.name = name, .shape = std::move(shape), .dtype = dtype, .role = role, .initial = initial});
 }
 
 std::vector<TensorId> ProgramBuilder::apply(OpKind kind, const std::string& layer, std::vector<TensorId> inputs,

@@ -18,7 +18,7 @@ class ProgramBuilder {
 
   TensorId input(const std::string& name, Shape shape, DType dtype = DType::f32);
   TensorId scalar(const std::string& name, double value, DType dtype = DType::f32, Shape shape = {});
-  TensorId persistent(const std::string& name, Shape shape, Role role, Initializer initial);
+  TensorId persistent(const std::string& name, Shape shape, Role role, Initializer initial, DType dtype = DType::f32);
 
   // Appends one operation, makes its new outputs by the kind's rule, and returns all outputs in order.
   std::vector<TensorId> apply(OpKind kind, const std::string& layer, std::vector<TensorId> inputs,

@@ -51,6 +51,15 @@ struct AttributeText {
   }
   std::string operator()(const CastAttributes& a) const { return fmt::format(" to={}", to_string(a.to)); }
   std::string operator()(const ScaleAttributes& a) const { return fmt::format(" factor={}", a.factor); }
+  std::string operator()(const QuantizeAttributes& a) const {
+    return fmt::format(" to={} scale={:.6g}", to_string(a.to), a.scale);
+  }
+  std::string operator()(const Int8Attributes& a) const {
+    constexpr const char* activations[] = {"", " relu", " gelu"};
+    return fmt::format(" x_scale={:.6g}{}{}{}", a.x_scale, (*this)(a.to),
+                       a.residual ? fmt::format(" residual_scale={:.6g}", a.residual_scale) : "",
+                       activations[static_cast<size_t>(a.activation)]);
+  }
   std::string operator()(const GradientNormAttributes& a) const {
     return fmt::format(" clip={}{}", a.clip, a.scaled ? " scaled" : "");
   }

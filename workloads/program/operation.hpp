@@ -54,6 +54,11 @@ enum class OpKind : uint8_t {
   pinball_loss_backward,
   cast,
   scale,
+  record_range,
+  quantize,
+  dequantize,
+  conv2d_int8,
+  linear_int8,
   gradient_norm,
   count_step,
   loss_scale_update,
@@ -154,6 +159,27 @@ struct ScaleAttributes {
   double factor = 1;
 };
 
+// Eight-bit integers q stand for scale * q: i8 for -128 to 127, u8 for 0 to 255. Rounded to nearest, ties to even; what is
+// beyond becomes the last one.
+struct QuantizeAttributes {
+  DType to = DType::i8;  // f32 when integers are read and real numbers written
+  double scale = 1;
+};
+
+// A convolution or fully connected layer of integers that are summed exactly. With x, the weights and the results of
+// channel k standing for x_scale * x, weight_scales[k] * w and scale * q:
+//   y = x_scale * weight_scales[k] * (sum of products + bias[k]) [+ residual], then the activation, then q of y.
+struct Int8Attributes {
+  enum class Activation : uint8_t { none, relu, gelu } activation = Activation::none;
+  double x_scale = 1;
+  std::vector<double> weight_scales{};  // by output channel
+  QuantizeAttributes to{DType::f32, 1};
+  bool residual = false;      // the last input is added; of a convolution integers, of a fully connected layer f32
+  double residual_scale = 1;  // of its integers
+  ConvAttributes conv{};      // of a convolution
+  int64_t layout_batch = 0;   // the batch for which a backend may arrange the weights; 0: that of the program
+};
+
 struct GradientNormAttributes {
   double clip = 0;      // the largest norm that is let through; 0: any
   bool scaled = false;  // the last input is the loss scale that the gradients carry
@@ -200,8 +226,8 @@ using Attributes =
     std::variant<std::monostate, ConvAttributes, PoolAttributes, NormAttributes, AddAttributes, ReluAttributes,
                  FlattenAttributes, DropoutAttributes, LossAttributes, GatherAttributes, SwapAttributes,
                  LayerNormAttributes, AttentionAttributes, LstmAttributes, QuantileAttributes, CastAttributes,
-                 ScaleAttributes, GradientNormAttributes, LossScaleAttributes, SgdAttributes, AdamAttributes,
-                 AdagradAttributes>;
+                 ScaleAttributes, QuantizeAttributes, Int8Attributes, GradientNormAttributes, LossScaleAttributes,
+                 SgdAttributes, AdamAttributes, AdagradAttributes>;
 
 struct Operation {
   OpKind kind;

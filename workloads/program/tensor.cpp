@@ -22,6 +22,8 @@ std::string_view to_string(DType dtype) {
     case DType::bf16: return "bf16";
     case DType::tf32: return "tf32";
     case DType::i32: return "i32";
+    case DType::i8: return "i8";
+    case DType::u8: return "u8";
     case DType::opaque: return "opaque";
   }
   return "?";
@@ -34,6 +36,8 @@ int64_t element_bytes(DType dtype) {
     case DType::i32: return 4;
     case DType::f16:
     case DType::bf16: return 2;
+    case DType::i8:
+    case DType::u8: return 1;
     case DType::opaque: return 0;
   }
   return 0;

@@ -23,6 +23,8 @@ enum class DType : uint8_t {
   bf16,
   tf32,  // four bytes of which ten bits of the mantissa count: what tensor cores read of f32 operands
   i32,
+  i8,  // integers that stand for real numbers by a scale: see QuantizeAttributes
+  u8,
   opaque,  // what a backend keeps between a forward operation and its backward; lowering decides form and size
 };
 std::string_view to_string(DType dtype);

@@ -19,6 +19,7 @@ constexpr std::string_view statistics =
     "sums over many elements would drown small ones: statistics, scale and shift stay f32";
 constexpr std::string_view loss = "exponentials, logarithms and means over the batch lose what the training needs";
 constexpr std::string_view update = "small steps would be rounded away: parameters and optimizer state stay f32";
+constexpr std::string_view integers = "eight-bit integers have their own widths";
 constexpr std::string_view number = "single numbers cost nothing";
 
 constexpr auto narrow = OperandWidth::narrow;
@@ -65,6 +66,11 @@ constexpr PrecisionRule rules[] = {
     {OpKind::pinball_loss, any, ResultWidth::full, loss},
     {OpKind::pinball_loss_backward, any, ResultWidth::narrow, "one rounding of each element's gradient"},
     {OpKind::cast, any, ResultWidth::full, "says itself what it casts to"},
+    {OpKind::record_range, any, ResultWidth::full, number},
+    {OpKind::quantize, any, ResultWidth::full, integers},
+    {OpKind::dequantize, any, ResultWidth::full, integers},
+    {OpKind::conv2d_int8, any, ResultWidth::full, integers},
+    {OpKind::linear_int8, any, ResultWidth::full, integers},
     {OpKind::gradient_norm, any, ResultWidth::full, statistics},
     {OpKind::count_step, any, ResultWidth::full, number},
     {OpKind::loss_scale_update, any, ResultWidth::full, number},

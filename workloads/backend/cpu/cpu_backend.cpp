@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "workloads/backend/cpu/cpu_executor.hpp"
+#include "workloads/backend/cpu/int8_products.hpp"
 #include "workloads/lowering/fusion.hpp"
 
 namespace gpusizer {
@@ -49,6 +50,8 @@ OperationStorage storage_of(const Engine& engine, const Program& program, const 
 
 int64_t bytes_of(const Tensor& t, int block) {
   if (t.role == Role::input) return 0;  // bound by address
+  if (t.dtype == DType::i8 || t.dtype == DType::u8)
+    return is_persistent(t.role) ? int8_weight_bytes(t.shape) : element_count(t.shape);
   const bool image = t.shape.size() == 4 && (t.role == Role::activation || t.role == Role::gradient);
   // A weight's gradient has four dimensions too; blocks of channels never make it smaller than it is.
   const int64_t elements = image ? element_count({t.shape[0], round_up(t.shape[1], block), t.shape[2], t.shape[3]})

@@ -49,6 +49,9 @@ CpuExecutor::Compiled CpuExecutor::compile(size_t index) {
     c.tensors.push_back(address);
     if (!is_persistent(t.role) || !address) continue;
     const Persistent entry{address, t.dtype, c.layouts->stored(t.id), c.layouts->plain(t.id)};
+    if (entry.stored.get_size() > static_cast<size_t>(p.bytes))
+      throw Error(Fault::failed, fmt::format("'{}' takes {} bytes and was given {}", t.name, entry.stored.get_size(), p.bytes),
+                  program.name);
     const auto [known, added] = persistent_.try_emplace(t.name, entry);
     if (!added && known->second.stored != entry.stored)
       throw Error(Fault::failed, fmt::format("programs disagree on the layout of '{}'", t.name), program.name);

@@ -41,6 +41,12 @@ std::unique_ptr<Kernel> mse_loss(const KernelRequest& request);
 std::unique_ptr<Kernel> pinball_loss(const KernelRequest& request);
 std::unique_ptr<Kernel> regression_backward(const KernelRequest& request);  // of both
 std::unique_ptr<Kernel> cast(const KernelRequest& request);
+std::unique_ptr<Kernel> record_range(const KernelRequest& request);
+std::unique_ptr<Kernel> quantize(const KernelRequest& request);
+std::unique_ptr<Kernel> dequantize(const KernelRequest& request);
+std::unique_ptr<Kernel> integer_max_pool(const KernelRequest& request);
+std::unique_ptr<Kernel> convolution_int8(const KernelRequest& request);
+std::unique_ptr<Kernel> linear_int8(const KernelRequest& request);
 std::unique_ptr<Kernel> gradient_norm(const KernelRequest& request);
 std::unique_ptr<Kernel> count_step(const KernelRequest& request);
 std::unique_ptr<Kernel> loss_scale_update(const KernelRequest& request);

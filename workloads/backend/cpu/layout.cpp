@@ -2,8 +2,13 @@
 // Chooses the layout of each tensor from what the program does with it.
 #include "workloads/backend/cpu/layout.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <ranges>
+
+#include "gpusizer/error.hpp"
+#include "workloads/backend/cpu/int8_products.hpp"
 
 namespace gpusizer::cpu {
 
@@ -13,11 +18,29 @@ int64_t round_up(int64_t value, int64_t multiple) { return (value + multiple - 1
 
 onednn::Dims dims(const Shape& shape) { return shape.empty() ? onednn::Dims{1} : onednn::Dims(shape.begin(), shape.end()); }
 
-onednn::Desc plain_desc(const Shape& shape) {
+namespace {
+
+memory::data_type stored_type(DType dtype) {
+  switch (dtype) {
+    case DType::i8: return memory::data_type::s8;
+    case DType::u8: return memory::data_type::u8;
+    default: return memory::data_type::f32;  // shorter floating-point types too
+  }
+}
+
+}  // namespace
+
+onednn::Desc plain_desc(const Shape& shape) { return row_major_desc(shape, DType::f32); }
+
+onednn::Desc row_major_desc(const Shape& shape, DType dtype) {
   const onednn::Dims d = dims(shape);
   onednn::Dims strides(d.size(), 1);
   for (size_t i = d.size() - 1; i-- > 0;) strides[i] = strides[i + 1] * d[i + 1];
-  return {d, memory::data_type::f32, strides};
+  return {d, stored_type(dtype), strides};
+}
+
+onednn::Desc channels_last_desc(const Shape& shape, DType dtype) {
+  return {dims(shape), stored_type(dtype), memory::format_tag::nhwc};
 }
 
 onednn::Desc blocked_desc(const Shape& shape, int block) {
@@ -39,8 +62,11 @@ Layouts::Layouts(const Program& program, int block)
 }
 
 void Layouts::classify() {
+  const auto is_integer = [](const Tensor& t) { return t.dtype == DType::i8 || t.dtype == DType::u8; };
   for (const Tensor& t : program_.tensors)
-    if (t.shape.size() == 4 && t.dtype != DType::i32 && t.dtype != DType::opaque &&
+    if (is_integer(t) && is_persistent(t.role)) kind_[static_cast<size_t>(t.id.index)] = Kind::int8_weight;
+    else if (is_integer(t) && t.shape.size() == 4) kind_[static_cast<size_t>(t.id.index)] = Kind::channels_last;
+    else if (t.shape.size() == 4 && t.dtype != DType::i32 && t.dtype != DType::opaque &&
         (t.role == Role::activation || t.role == Role::gradient))
       kind_[static_cast<size_t>(t.id.index)] = Kind::blocked;
   const auto mark = [&](TensorId weight, TensorId id, const Operation& op) {
@@ -80,16 +106,30 @@ void Layouts::follow_parameters() {
   }
 }
 
-onednn::Desc Layouts::plain(TensorId id) const { return plain_desc(program_.tensor(id).shape); }
+// A fully connected layer's integers are seen as its product sees them: [in, out].
+onednn::Desc Layouts::plain(TensorId id) const {
+  const Shape& shape = program_.tensor(id).shape;
+  if (kind_[static_cast<size_t>(id.index)] == Kind::int8_weight && shape.size() == 2)
+    return {{shape[1], shape[0]}, memory::data_type::f32, {1, shape[1]}};
+  return plain_desc(shape);
+}
+
+const Operation& Layouts::int8_reader(TensorId weight) const {
+  for (const Operation& op : program_.operations)
+    if ((op.kind == OpKind::conv2d_int8 || op.kind == OpKind::linear_int8) && op.inputs[1] == weight) return op;
+  throw Error(Fault::failed, fmt::format("nothing reads the integers '{}'", program_.tensor(weight).name), program_.name);
+}
 
 onednn::Desc Layouts::stored(TensorId id) const {
   const Shape& shape = program_.tensor(id).shape;
   switch (kind_[static_cast<size_t>(id.index)]) {
     case Kind::blocked: return blocked_desc(shape, block_);
     case Kind::weight: return stored_weight(id, 1);
+    case Kind::channels_last: return channels_last_desc(shape, program_.tensor(id).dtype);
+    case Kind::int8_weight: return int8_weight_desc(program_, int8_reader(id));
     case Kind::plain: break;
   }
-  return plain_desc(shape);
+  return row_major_desc(shape, program_.tensor(id).dtype);
 }
 
 onednn::Desc Layouts::stored_weight(TensorId id, int64_t groups) const {

@@ -13,6 +13,7 @@ namespace gpusizer::cpu {
 // Activations and gradients [N, C, H, W] lie as [N, C / b, H, W, b] with b channels side by side (b: the vector width in
 // floats), channels padded with zeros to a multiple of b. So they go from operation to operation without reordering.
 // Element types shorter than f32 are stored as f32 words, so they lie alike.
+// Integers i8 and u8 of images lie with the channels side by side, [N, H, W, C]; their weights as oneDNN wants them.
 // Weights of convolutions whose channels fill whole blocks, their gradients and their optimizer's state lie as
 // [K / b, C / b, R, S, b (C), b (K)]. Bound inputs and everything else is row-major.
 class Layouts {
@@ -29,7 +30,8 @@ class Layouts {
   int block() const { return block_; }
 
  private:
-  enum class Kind : uint8_t { plain, blocked, weight };
+  enum class Kind : uint8_t { plain, blocked, weight, channels_last, int8_weight };
+  const Operation& int8_reader(TensorId weight) const;
   void classify();
   void follow_parameters();
 
@@ -40,7 +42,10 @@ class Layouts {
 
 int64_t round_up(int64_t value, int64_t multiple);
 onednn::Dims dims(const Shape& shape);
-onednn::Desc plain_desc(const Shape& shape);
+onednn::Desc plain_desc(const Shape& shape);  // f32, row-major
+onednn::Desc row_major_desc(const Shape& shape, DType dtype);
+// [N, C, H, W] with the channels side by side.
+onednn::Desc channels_last_desc(const Shape& shape, DType dtype);
 // [N, C, H, W] in blocks of `block` channels.
 onednn::Desc blocked_desc(const Shape& shape, int block);
 

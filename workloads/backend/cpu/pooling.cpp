@@ -89,6 +89,7 @@ class MaxPoolBackward final : public Kernel {
 std::unique_ptr<Kernel> pooling(const KernelRequest& r) {
   const Tensor &x = r.input(0), &y = r.output(0);
   const bool max = r.op.kind == OpKind::max_pool;
+  if (max && (x.dtype == DType::i8 || x.dtype == DType::u8)) return integer_max_pool(r);
   if (max && fits_own_kernel(r)) return std::make_unique<MaxPool>(r);
   const auto pd = onednn::pool_forward(r.engine.engine, pool_shape(r, x.shape, y.shape, max));
   auto kernel = std::make_unique<PrimitiveKernel>(r);
@@ -119,7 +120,7 @@ std::unique_ptr<Kernel> flatten(const KernelRequest& r) {
   const Tensor &from = r.input(0), &to = r.output(0);
   const Shape& image = r.op.kind == OpKind::flatten ? from.shape : to.shape;
   const auto view = [&](const Tensor& t) {
-    return t.shape.size() == image.size() ? r.layouts.stored(t.id) : plain_desc(image);
+    return t.shape.size() == image.size() ? r.layouts.stored(t.id) : row_major_desc(image, t.dtype);
   };
   const onednn::Desc from_desc = view(from), to_desc = view(to);
   auto kernel = std::make_unique<PrimitiveKernel>(r);

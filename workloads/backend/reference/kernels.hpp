@@ -53,6 +53,7 @@ std::span<const Kernel> attention();
 std::span<const Kernel> recurrent();
 std::span<const Kernel> regression();
 std::span<const Kernel> mixed_precision();
+std::span<const Kernel> quantization();
 std::span<const Kernel> optimizer();
 
 // Throws Error(usage) for a kind without a row.

@@ -22,8 +22,16 @@ OutputRule pooled(const RuleContext& c) {
   return {"", {x[0], x[1], extent(x[2], a), extent(x[3], a)}};
 }
 
+// The largest of integers is one of them; real numbers of any width make f32 until a transform says otherwise.
+DType same_integers(const RuleContext& c) {
+  const DType dtype = c.inputs[0]->dtype;
+  return dtype == DType::i8 || dtype == DType::u8 ? dtype : DType::f32;
+}
+
 std::vector<OutputRule> max_outputs(const RuleContext& c) {
-  return {pooled(c), {"saved", {}, DType::opaque, Role::saved}};
+  OutputRule y = pooled(c);
+  y.dtype = same_integers(c);
+  return {y, {"saved", {}, DType::opaque, Role::saved}};
 }
 std::vector<OutputRule> average_outputs(const RuleContext& c) { return {pooled(c)}; }
 
@@ -54,7 +62,7 @@ std::vector<OutputRule> flatten_outputs(const RuleContext& c) {
   c.require(leading >= 1 && leading <= x.size(), fmt::format("input {} has no {} leading dimensions", to_string(x), leading));
   int64_t rows = 1;
   for (size_t i = 0; i < leading; ++i) rows *= x[i];
-  return {{"", {rows, element_count(x) / rows}}};
+  return {{"", {rows, element_count(x) / rows}, same_integers(c)}};
 }
 
 std::vector<OutputRule> flatten_backward_outputs(const RuleContext& c) {

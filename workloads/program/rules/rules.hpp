@@ -19,6 +19,7 @@ std::span<const OperationRule> layer_norm();
 std::span<const OperationRule> attention();
 std::span<const OperationRule> recurrent();
 std::span<const OperationRule> regression();
+std::span<const OperationRule> quantization();
 std::span<const OperationRule> optimizer();
 
 }  // namespace gpusizer::rules
