@@ -15,11 +15,13 @@ struct ExecutedStep {
   bool tail = false;           // the smaller last batch of an epoch, run by its own program
   std::int64_t bucket = 0;     // of the data: each has programs of its own
   std::int64_t real_tokens = 0, padded_tokens = 0;  // of text
+  bool skipped = false;        // its update was: nothing was learned from its samples
 };
 
 struct AuditedWork {
   std::int64_t steps = 0;
   std::int64_t tail_steps = 0;
+  std::int64_t skipped_steps = 0;  // their time counts, their samples do not; not among `steps`
   std::int64_t samples = 0;
   std::int64_t real_tokens = 0, padded_tokens = 0;
   double seconds = 0;
@@ -31,6 +33,7 @@ struct AuditedWork {
 // Sums steps. Only steps that finished are in the list, so only executed work counts: throughput is the sum of samples
 // over the sum of seconds, never a mean of per-step rates. Tail steps are part of the sums with their real samples, but
 // not of the series of step times that decides on warm-up, interval and stopping: they are shorter by construction.
+// Skipped steps cost their time and are credited with nothing.
 // Throws std::invalid_argument for a step without samples, or with a time that is negative or not finite.
 AuditedWork audit(std::span<const ExecutedStep> steps);
 

@@ -12,4 +12,7 @@ std::string shell_quoted(const std::string& word);
 
 std::string command_text(const std::string& command, const std::vector<std::string>& arguments);
 
+// The words of such a text again. Throws Error(input) for a quote without an end.
+std::vector<std::string> shell_words(const std::string& text);
+
 }  // namespace gpusizer::cli

@@ -16,9 +16,11 @@
 #include "bench/cli/wait_policy.hpp"
 #include "bench/machine/describe.hpp"
 #include "bench/run_config/suite_file.hpp"
+#include "bench/runner/resumed_report.hpp"
 #include "bench/runner/run.hpp"
 #include "bench/runner/stop_signals.hpp"
 #include "reports/record/json.hpp"
+#include "reports/record/report_file.hpp"
 #include "reports/render/text.hpp"
 
 namespace gpusizer::cli {
@@ -30,13 +32,16 @@ constexpr const char* kRunExamples =
     "  gpusizer run --model resnet50 --batch 16 --max-seconds 60 --out r.json      time it on made-up images\n"
     "  gpusizer run --model resnet8 --data fashion-mnist --target-accuracy 0.9     time to accuracy\n"
     "  gpusizer run --model resnet18 --data images:/photos --image-size 224 --epochs 1\n"
-    "  gpusizer run --suite my.json --as c7i.xlarge                                this machine is a c7i.xlarge\n";
+    "  gpusizer run --suite my.json --as c7i.xlarge                                this machine is a c7i.xlarge\n"
+    "  gpusizer run --suite my.json --checkpoint saved --out r.json                save after each epoch, and then\n"
+    "  gpusizer run --resume r.json                                                go on after an interruption\n";
 
 Options run_options() {
   Options options("run", "[--suite NAME|FILE] [--model NAME] [flags]", kRunExamples);
   options.flag("suite", "NAME|FILE", "the cases of a suite; other flags then change each of them");
   for (const Setting& setting : settings())
     options.flag(std::string(setting.name), std::string(setting.placeholder), std::string(setting.help));
+  options.flag("resume", "REPORT", "go on with the unfinished cases of a report; all settings come from it");
   options.flag("as", "INSTANCE", "this machine is such an instance, as in gpusizer list instances");
   options.flag("out", "FILE", "where the report goes [gpusizer-<time>.json in this folder]");
   options.toggle("json", "print the report as JSON on standard output too");
@@ -63,8 +68,45 @@ int conclude(const RunOutcome& outcome, const std::filesystem::path& out, bool j
     for (const record::Case& record : shown ? std::vector<record::Case>{} : outcome.report.cases)
       std::cout << render::printable(record.id) << "  " << render::printable(summary_of(record)) << "\n";
     std::cout << "report: " << render::printable(out.string()) << "\n";
+    if (outcome.signal != 0) std::cout << "to go on: gpusizer run --resume " << render::printable(shell_quoted(out.string())) << "\n";
   }
   return outcome.exit_code();
+}
+
+void ask(RunRequest& request, const Options& options, const Arguments& words) {
+  refuse_input_as_output(options.value("out"), {options.value("suite").value_or("")});
+  request.config = make_run_config(options.value("suite").value_or(""), overrides_of(options));
+  request.instance = options.value("as").value_or("");
+  request.command_line = command_text("run", words);
+  request.out = options.value("out").value_or("");
+}
+
+void refuse_settings_beside_resume(const Options& options) {
+  std::vector<std::string> names{"suite", "as"};
+  for (const Setting& setting : settings()) names.emplace_back(setting.name);
+  for (const std::string& name : names)
+    if (options.has(name))
+      throw Error(Fault::usage, "--resume takes every setting from the report", "--" + name, "leave it out, or start a new report");
+}
+
+// Asks for what the report's command asked for. The report is replaced by the one that goes on with it.
+void ask_again(RunRequest& request, const Options& options) {
+  refuse_settings_beside_resume(options);
+  const std::string path = *options.value("resume");
+  request.begun = record::read_report(path, record::Series::load);
+  Arguments words = shell_words(request.begun->command_line);
+  if (words.size() < 2 || words[0] != "gpusizer" || words[1] != "run")
+    throw Error(Fault::input, "the report was not made by gpusizer run", path, "name one that was");
+  words.erase(words.begin(), words.begin() + 2);
+  Options then = run_options();
+  if (then.parse(words)) throw Error(Fault::input, "the report's command asks for help", path, "name another report");
+  ask(request, then, words);
+  request.out = options.value("out").value_or(path);
+}
+
+int say_nothing_to_do(const Options& options) {
+  std::cout << "there is nothing to do: every case of " << render::printable(*options.value("resume")) << " is done\n";
+  return 0;
 }
 
 }  // namespace
@@ -73,14 +115,13 @@ int run_command(const Arguments& arguments) {
   Options options = run_options();
   if (options.parse(arguments)) return 0;
   RunRequest request;
-  refuse_input_as_output(options.value("out"), {options.value("suite").value_or("")});
-  request.config = make_run_config(options.value("suite").value_or(""), overrides_of(options));
-  request.instance = options.value("as").value_or("");
-  request.command_line = command_text("run", arguments);
+  if (options.has("resume")) ask_again(request, options);
+  else ask(request, options, arguments);
+  if (request.begun && is_done(*request.begun, case_ids(request.config))) return say_nothing_to_do(options);
   choose_wait_policy();  // may start the program anew
   std::optional<DefaultOut> claimed;
-  if (!options.has("out")) claimed.emplace("", utc_now());
-  request.out = claimed ? claimed->path() : std::filesystem::path(*options.value("out"));
+  if (request.out.empty()) claimed.emplace("", utc_now());
+  if (claimed) request.out = claimed->path();
 
   ProgressLine progress(stderr, stderr_is_terminal(), options.has("quiet"));
   request.progress = progress.callbacks();

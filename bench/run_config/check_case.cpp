@@ -16,6 +16,7 @@ namespace {
 constexpr std::int64_t kLargestBatch = 16'777'216;  // keeps every byte count far from the end of 64 bits
 constexpr std::int64_t kLongestBucket = 1'000'000;
 constexpr std::int64_t kMostThreads = 1024;
+constexpr std::int64_t kMostMicroBatches = 64;  // the step repeats its program for each
 constexpr double kEpochsWorthAugmenting = 10;
 
 [[noreturn]] void refuse(const std::string& what, const char* flag, const std::string& hint) {
@@ -52,9 +53,9 @@ void check_sizes(const CaseConfig& c) {
 void check_words(const CaseConfig& c) {
   if (!c.target_base.empty()) check_word(c.target_base, {"none", "last", "season"}, "--target-base");
   check_word(c.tail, {"keep", "drop"}, "--tail");
-  check_word(c.schedule, {"constant", "cosine"}, "--schedule");
-  if (c.precision != "fp32")
-    refuse(fmt::format("precision '{}' is not available", c.precision), "--precision", "use fp32");
+  check_word(c.schedule, {"constant", "cosine", "linear", "step"}, "--schedule");
+  check_word(c.optimizer, {"sgd", "adam", "adamw", "adagrad", "lamb"}, "--optimizer");
+  check_word(c.precision, {"fp32", "tf32", "fp16", "bf16"}, "--precision");
 }
 
 // What only one kind of data has is refused for the others, not passed over.
@@ -104,6 +105,20 @@ void check_length(const CaseConfig& c) {
     refuse(fmt::format("{} is not a usable precision", c.precision_target), "--precision-target", "use 0.02 for 2 %");
 }
 
+void check_checkpoints(const CaseConfig& c) {
+  if (!c.checkpoint_every) return;
+  check_range(*c.checkpoint_every, 1, INT32_MAX, "--checkpoint-every");
+  if (c.checkpoint.empty()) refuse("checkpoints need a folder", "--checkpoint-every", "add --checkpoint DIR");
+}
+
+void check_share(double value, const char* flag) {
+  if (!(value >= 0 && value < 1)) refuse(fmt::format("{} is not a share", value), flag, "use 0 to below 1");
+}
+
+void check_amount(double value, const char* flag) {
+  if (!(value >= 0 && std::isfinite(value))) refuse(fmt::format("{} is not possible", value), flag, "use 0 or more");
+}
+
 void check_training(const CaseConfig& c) {
   check_positive(c.lr, "--lr");
   if (!(*c.momentum >= 0 && *c.momentum < 1))
@@ -112,8 +127,19 @@ void check_training(const CaseConfig& c) {
     refuse(fmt::format("{} is not a usable weight decay", *c.weight_decay), "--weight-decay", "use 0 to below 1");
   if (!(c.lr_warmup_share >= 0 && c.lr_warmup_share < 1))
     refuse(fmt::format("{} is not a share", c.lr_warmup_share), "--lr-warmup-share", "use 0 to below 1");
-  if (c.schedule == "cosine" && !c.epochs && !c.steps)
-    refuse("a cosine schedule needs to know where it ends", "--schedule", "add --epochs or --steps");
+  if (c.schedule != "constant" && !c.epochs && !c.steps)
+    refuse(fmt::format("a {} schedule needs to know where it ends", c.schedule), "--schedule", "add --epochs or --steps");
+  check_share(c.beta1, "--beta1");
+  check_share(c.beta2, "--beta2");
+  check_amount(c.l1, "--l1");
+  check_amount(c.clip_norm, "--clip-norm");
+  check_range(c.patience, 0, INT32_MAX, "--patience");
+  if (c.patience > 0 && !*c.eval)
+    refuse("patience needs evaluations", "--patience", "add --epochs and data with a test set, or --eval on");
+  check_range(c.accumulate, 1, kMostMicroBatches, "--accumulate");
+  if (*c.batch % c.accumulate != 0)
+    refuse(fmt::format("a batch of {} cannot be cut into {} equal micro-batches", *c.batch, c.accumulate), "--accumulate",
+           "use a divisor of --batch");
   if (c.target_accuracy && !(*c.target_accuracy > 0 && *c.target_accuracy <= 1))
     refuse(fmt::format("{} is not an accuracy", *c.target_accuracy), "--target-accuracy", "use a share such as 0.9");
   if (c.target_accuracy && c.eval == false)
@@ -131,6 +157,24 @@ std::int64_t customary_batch(const CaseConfig& c) {
   return (c.options.image_size > 0 ? c.options.image_size : model_size) >= 128 ? 16 : 128;
 }
 
+double customary_rate(const CaseConfig& c, DataKind kind) {
+  if (c.optimizer == "sgd") return std::min(0.1, 0.1 * static_cast<double>(*c.batch) / 256);
+  if (c.optimizer == "adagrad") return 0.01;
+  if (kind != DataKind::text) return 1e-3;
+  return with_defaults(find_model(c.model), c.options).hidden >= 512 ? 1e-4 : 5e-4;
+}
+
+// The recipe that a family is customarily trained with.
+void fill_recipe(CaseConfig& c) {
+  const DataKind kind = family_of(find_model(c.model)).data;
+  const bool ends = c.epochs || c.steps;
+  if (c.optimizer.empty()) c.optimizer = kind == DataKind::images ? "sgd" : kind == DataKind::text ? "adamw" : "adam";
+  if (c.schedule.empty()) c.schedule = !ends ? "constant" : kind == DataKind::text ? "linear" : "cosine";
+  if (!c.momentum) c.momentum = 0.9;
+  if (!c.weight_decay) c.weight_decay = kind == DataKind::images ? 5e-4 : kind == DataKind::text ? 0.01 : 0.0;
+  if (!c.lr) c.lr = customary_rate(c, kind);
+}
+
 void fill(CaseConfig& c) {
   const bool endless = !c.epochs && !c.steps && !c.max_seconds && !c.max_steps;
   if (c.target_accuracy && endless) c.epochs = 100;
@@ -139,10 +183,8 @@ void fill(CaseConfig& c) {
   if (!c.batch) c.batch = customary_batch(c);
   const bool images = family_of(find_model(c.model)).data == DataKind::images;
   if (!c.augment) c.augment = images && c.epochs.value_or(0) >= kEpochsWorthAugmenting;
-  if (c.schedule.empty()) c.schedule = c.epochs || c.steps ? "cosine" : "constant";
-  if (!c.momentum) c.momentum = 0.9;
-  if (!c.weight_decay) c.weight_decay = 5e-4;
-  if (!c.lr) c.lr = std::min(0.1, 0.1 * static_cast<double>(*c.batch) / 256);
+  if (c.accumulate > 1) c.tail = "drop";  // a tail cannot be cut evenly
+  fill_recipe(c);
   if (!c.eval) c.eval = c.target_accuracy || (c.epochs && c.data != "synthetic");
 }
 
@@ -158,6 +200,7 @@ CaseConfig complete_case(CaseConfig c) {
   check_words(c);
   check_length(c);
   check_training(c);
+  check_checkpoints(c);
   return c;
 }
 
@@ -170,6 +213,8 @@ std::string case_id(const CaseConfig& c) {
   if (!c.targets.empty()) id += fmt::format("/to:{}", fmt::join(c.targets, "+"));
   if (!c.target_base.empty()) id += "/from-" + c.target_base;
   if (!c.rows.empty()) id += "/" + c.rows;
+  if (c.optimizer != "sgd" && c.optimizer != "adamw" && c.optimizer != "adam") id += "/" + c.optimizer;
+  if (c.accumulate > 1) id += fmt::format("/accumulate{}", c.accumulate);
   if (c.threads > 0) id += fmt::format("/t{}", c.threads);
   return id;
 }

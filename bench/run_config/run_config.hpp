@@ -40,11 +40,19 @@ struct CaseConfig {
   std::optional<double> max_seconds;
   double precision_target = 0.02;
 
+  std::string optimizer;  // "sgd", "adam", "adamw", "adagrad", "lamb"; empty: the family's customary one
   std::optional<double> lr, momentum, weight_decay;
-  std::string schedule;  // "constant", "cosine"; empty: cosine where the number of steps is known
-  double lr_warmup_share = 0.1;  // of all steps, rising linearly from nearly 0 (cosine only)
+  double beta1 = 0.9, beta2 = 0.999;  // adam, adamw, lamb
+  double l1 = 0, clip_norm = 0;       // 0: none
+  std::int64_t accumulate = 1;        // micro-batches that a step's batch is cut into
+  std::string schedule;  // "constant", "cosine", "linear", "step"; empty: cosine where the number of steps is known
+  double lr_warmup_share = 0.1;  // of all steps, rising linearly from nearly 0 (not with a constant rate)
+  std::int64_t patience = 0;     // stop after so many evaluations without a better loss; 0: never
   std::optional<bool> eval;      // evaluate on the test set after each epoch; empty: where epochs or a target are asked for
   std::optional<double> target_accuracy;  // 0 to 1: stop when the test accuracy reaches it
+
+  std::string checkpoint;  // a folder for what is needed to go on after an interruption; empty: nothing is saved
+  std::optional<std::int64_t> checkpoint_every;  // steps between two; empty: as many as an epoch has
 };
 
 struct RunConfig {

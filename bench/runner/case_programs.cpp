@@ -9,7 +9,7 @@
 
 #include "bench/runner/case_data.hpp"
 #include "workloads/data/batch_dealer.hpp"
-#include "workloads/program/optimizer.hpp"
+#include "bench/runner/training_step.hpp"
 
 namespace gpusizer {
 namespace {
@@ -20,10 +20,6 @@ bool reaches_a_tail(const PreparedCase& p) {
   const auto& loop = p.loop;
   const auto last = std::min(loop.total_steps.value_or(INT64_MAX), loop.max_steps.value_or(INT64_MAX));
   return last > p.steps_per_epoch() - p.tails_per_epoch();
-}
-
-Program training(const PreparedCase& p, Program forward) {
-  return training_program(std::move(forward), {.momentum = *p.config.momentum, .weight_decay = *p.config.weight_decay});
 }
 
 bool same_type(DType dtype, ValueType type) {
@@ -68,6 +64,10 @@ class Builder {
     return program;
   }
 
+  Program evaluation(std::int64_t bucket, std::int64_t batch) const {
+    return evaluation_step(p_.config, forward(bucket, batch, Mode::evaluate));
+  }
+
   int add(const Program& program) {
     p_.programs.lowered.push_back(lower(program, target_));
     return static_cast<int>(p_.programs.lowered.size()) - 1;
@@ -77,13 +77,14 @@ class Builder {
     const EpochShape shape = p_.epoch[static_cast<std::size_t>(bucket)];
     BucketPrograms& programs = p_.programs.buckets.back();
     if (shape.full_steps > 0) {
-      const Program step = training(p_, forward(bucket, *p_.config.batch, Mode::train));
+      const std::int64_t parts = p_.config.accumulate;
+      const Program step = training_step(p_.config, forward(bucket, *p_.config.batch / parts, Mode::train), parts);
       p_.facts = facts(step);
       count(shape.full_steps * *p_.config.batch, p_.facts);
       programs.train = add(step);
     }
     if (shape.tail_samples > 0 && reaches_a_tail(p_)) {
-      const Program step = training(p_, forward(bucket, shape.tail_samples, Mode::train));
+      const Program step = training_step(p_.config, forward(bucket, shape.tail_samples, Mode::train), 1);
       if (p_.facts.batch == 0) p_.facts = facts(step);
       programs.train_tail = add(step);
     }
@@ -92,8 +93,8 @@ class Builder {
   void add_evaluation(std::int64_t bucket, std::int64_t samples) {
     BucketPrograms& programs = p_.programs.buckets.back();
     const EpochShape shape = epoch_shape(samples, *p_.config.batch, true);
-    if (shape.full_steps > 0) programs.evaluate = add(forward(bucket, *p_.config.batch, Mode::evaluate));
-    if (shape.tail_samples > 0) programs.evaluate_tail = add(forward(bucket, shape.tail_samples, Mode::evaluate));
+    if (shape.full_steps > 0) programs.evaluate = add(evaluation(bucket, *p_.config.batch));
+    if (shape.tail_samples > 0) programs.evaluate_tail = add(evaluation(bucket, shape.tail_samples));
   }
 
   void count(std::int64_t samples, const Facts& bucket_facts) {

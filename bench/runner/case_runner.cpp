@@ -10,6 +10,7 @@
 #include "bench/machine/cpu.hpp"
 #include "bench/machine/describe.hpp"
 #include "bench/machine/memory.hpp"
+#include "bench/runner/checkpointer.hpp"
 #include "bench/runner/executor_trainer.hpp"
 #include "bench/runner/fill_config.hpp"
 #include "bench/runner/fill_measurement.hpp"
@@ -84,6 +85,8 @@ void judge(record::Case& record, const LoopResult& result, int signal) {
   if (result.stop_reason == "interrupted")
     return set_status(record, CaseStatus::interrupted,
                       fmt::format("{} came after {} steps", signal == SIGINT ? "SIGINT" : "SIGTERM", result.steps.size()));
+  if (result.skipped_steps > 0 && result.skipped_steps == static_cast<std::int64_t>(result.steps.size()))
+    return set_status(record, CaseStatus::failed, record.throughput.null_reason);
   if (!record.throughput.value) return set_status(record, CaseStatus::invalid, record.throughput.null_reason);
   set_status(record, CaseStatus::ok, "");
 }
@@ -96,6 +99,11 @@ void add_rates(record::Case& record, double startup_seconds) {
   add_metric(record, "model_flops_per_second", flops, "FLOP/s", record::Better::higher, "there is no throughput");
 }
 
+// Of the steps of this process alone: what is set up at the first one is set up again after an interruption.
+double first_step_seconds(const LoopResult& result, std::size_t earlier_steps) {
+  return result.steps.size() > earlier_steps ? result.steps[earlier_steps].seconds : 0;
+}
+
 void train(record::Case& record, PreparedCase& prepared, const CaseContext& context, LoopResult& result) {
   MonotonicClock clock;
   const double start = clock.seconds();
@@ -105,9 +113,17 @@ void train(record::Case& record, PreparedCase& prepared, const CaseContext& cont
   const auto progress = [&](const LoopResult& now) {
     if (context.progress.step) context.progress.step(prepared.loop, now);
   };
-  train_and_measure(trainer, prepared.loop, clock, context.stop, progress, result);
+  std::optional<Checkpointer> checkpoints;
+  if (!prepared.config.checkpoint.empty()) checkpoints.emplace(prepared, record.id, trainer, clock);
+  if (checkpoints && context.resumed)
+    if (const auto from = checkpoint_start(prepared, record.id, true)) checkpoints->go_on(*from, result);
+  const std::size_t earlier_steps = result.steps.size();
+  train_and_measure(trainer, prepared.loop, clock, context.stop, progress, result,
+                    [&](const LoopResult& now) { return checkpoints && checkpoints->after_step(now); });
+  if (checkpoints) checkpoints->at_end(result);
   fill_measurement(record, result, prepared.loop, std::string(prepared.model->sample_unit));
-  add_rates(record, startup + (result.steps.empty() ? 0 : result.steps.front().seconds));
+  if (checkpoints) checkpoints->fill(record);
+  add_rates(record, startup + first_step_seconds(result, earlier_steps));
   if (result.stop_reason != "interrupted" && !result.non_finite_step) fill_phases(record, trainer, result);
 }
 

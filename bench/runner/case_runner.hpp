@@ -25,6 +25,7 @@ struct CaseContext {
   StopRequested stop;
   CaseProgress progress;
   bool first_case = true;  // of the process: its memory is nobody else's
+  bool resumed = false;    // go on from a checkpoint where there is one
 };
 
 // Never throws for a fault of the case: it becomes failed, oom, invalid or interrupted. `prepared` may be handed in when

@@ -3,9 +3,11 @@
 #include "bench/runner/executor_trainer.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "bench/runner/case_data.hpp"
 #include "bench/runner/evaluation_sums.hpp"
+#include "workloads/transforms/gradient_accumulation.hpp"
 
 namespace gpusizer {
 namespace {
@@ -25,26 +27,45 @@ StepResult collect_one(Executor& executor) {
   return *result;
 }
 
+// With a loss scale a step whose gradients overflowed is skipped; the device tells by a factor of 0.
+bool is_skipped(const Program& program, const StepResult& result) {
+  if (!program.find("loss_scale")) return false;
+  const auto factor = std::ranges::find(program.outputs, "gradient_factor", &ProgramOutput::name);
+  return factor != program.outputs.end() && result.outputs[static_cast<std::size_t>(factor - program.outputs.begin())] == 0;
+}
+
 }  // namespace
 
 ExecutorTrainer::ExecutorTrainer(PreparedCase& prepared, StopRequested stop)
-    : prepared_(prepared), stop_(std::move(stop)) {
-  const int programs = static_cast<int>(prepared.programs.lowered.size());
+    : prepared_(prepared), stop_(std::move(stop)), program_count_(static_cast<int>(prepared.programs.lowered.size())) {
   executor_ = prepared.backend->make_executor(std::move(prepared.programs.lowered), prepared.device);
-  initialize(*executor_, programs, prepared.config.seed);
+  initialize(*executor_, program_count_, prepared.config.seed);
   random_state_[0] = static_cast<std::int32_t>(prepared.config.seed);
   train_loader_ = std::make_unique<Loader>(*prepared.train_data, training_order(prepared));
   train_loader_->start_epoch(0);
 }
 
+void ExecutorTrainer::go_on_after(std::int64_t steps, std::array<std::int32_t, 2> random_state) {
+  random_state_ = random_state;
+  train_loader_->start_epoch(steps / train_loader_->batches_per_epoch(), steps % train_loader_->batches_per_epoch());
+}
+
 std::vector<Binding> ExecutorTrainer::bind(int program, const Batch& batch, float learning_rate) {
   const Program& p = executor_->program(program).program;
+  const std::int64_t micro_batches = prepared_.config.accumulate > 1 ? prepared_.config.accumulate : 0;
   learning_rate_ = learning_rate;
   std::vector<Binding> bindings;
   const auto add = [&](std::string_view name, const void* data) {
     if (const Tensor* tensor = p.find(name)) bindings.push_back({tensor->id, data});
   };
-  for (std::size_t field = 0; field < batch.fields.size(); ++field) add(batch.fields[field].name, batch.data(field));
+  for (std::size_t field = 0; field < batch.fields.size(); ++field) {
+    const Field& one = batch.fields[field];
+    const auto* data = static_cast<const std::byte*>(batch.data(field));
+    add(one.name, data);
+    const std::int64_t part_bytes = batch.samples / prepared_.config.accumulate * one.values() * 4;
+    for (std::int64_t part = 0; part < micro_batches; ++part)
+      add(micro_batch_name(one.name, part), data + part * part_bytes);
+  }
   add("learning_rate", &learning_rate_);
   add("random_state", random_state_.data());
   return bindings;
@@ -73,6 +94,7 @@ StepOutcome ExecutorTrainer::step(double learning_rate) {
   ++random_state_[1];
   StepOutcome outcome{.samples = batch->samples, .tail = tail, .loss = result.loss, .finite = result.finite,
                       .data_wait_seconds = train_loader_->last_wait_seconds(), .bucket = batch->bucket};
+  outcome.skipped = is_skipped(executor_->program(program).program, result);
   count_tokens(*batch, outcome);
   return outcome;
 }

@@ -29,6 +29,12 @@ class ExecutorTrainer final : public Trainer {
   // Trains `steps` more steps with each operation timed apart. For after the measurement: it changes the parameters.
   PhaseSeconds profile(std::int64_t steps);
 
+  // What a checkpoint holds, and putting the data and the random numbers where they were after so many steps.
+  Executor& executor() { return *executor_; }
+  int program_count() const { return program_count_; }
+  std::array<std::int32_t, 2> random_state() const { return random_state_; }  // of the next step
+  void go_on_after(std::int64_t steps, std::array<std::int32_t, 2> random_state);
+
   std::int64_t allocated_bytes() const { return executor_->allocated_bytes(); }
 
  private:
@@ -39,6 +45,7 @@ class ExecutorTrainer final : public Trainer {
 
   PreparedCase& prepared_;
   StopRequested stop_;
+  int program_count_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Loader> train_loader_, test_loader_;
   float learning_rate_ = 0;

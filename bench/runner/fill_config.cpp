@@ -3,6 +3,12 @@
 #include "bench/runner/fill_config.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+
+#include "workloads/transforms/mixed_precision.hpp"
+
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "bench/run_config/model_flags.hpp"
@@ -44,6 +50,18 @@ record::StringMap data_words(const PreparedCase& p) {
   return words;
 }
 
+// A precision that the device only rounds to shows how a model learns in it, never how fast.
+void mark_emulated(record::Case& record, const PreparedCase& p) {
+  const auto emulated = p.backend->target(p.device).emulated_dtypes;
+  if (std::ranges::find(emulated, element_type(precision(p.config.precision))) == emulated.end()) return;
+  record.throughput.provenance = record::Provenance::emulated;
+  record.validity_flags.push_back(
+      {.id = "emulated_precision",
+       .sentence = fmt::format("{} is emulated on this device by rounding fp32 results; only fp32 is fast here.",
+                               p.config.precision),
+       .blocks_advice = true});
+}
+
 }  // namespace
 
 record::Config requested_config(const CaseConfig& c) {
@@ -56,7 +74,8 @@ record::Config requested_config(const CaseConfig& c) {
   r.threads = c.threads > 0 ? Maybe<std::int64_t>(c.threads) : Maybe<std::int64_t>::missing("all, and no device was opened");
   r.precision = c.precision;
   r.seed = c.seed;
-  r.optimizer = "sgd";
+  r.optimizer = c.optimizer;
+  r.optimizer_details = {.micro_batches = c.accumulate, .clip_norm = c.clip_norm, .l1 = c.l1, .beta1 = c.beta1, .beta2 = c.beta2};
   r.learning_rate = *c.lr;
   r.momentum = *c.momentum;
   r.weight_decay = *c.weight_decay;
@@ -81,6 +100,7 @@ void fill_prepared(record::Case& record, const PreparedCase& p) {
   record.facts.model_flops_per_sample = p.facts.flops_per_sample;
   record.facts.gradient_bytes = p.facts.gradient_bytes;
   record.memory.planned_peak_bytes = p.plan.peak_bytes();
+  mark_emulated(record, p);
 }
 
 }  // namespace gpusizer

@@ -49,10 +49,11 @@ void fill_window(record::Measurement& m, const LoopResult& result, std::int64_t 
   const AuditedWork work = audit(std::span(result.steps).subspan(static_cast<std::size_t>(cut)));
   m.warmup_steps = cut;
   m.measured_steps = work.steps;
+  if (work.skipped_steps > 0) m.skipped = {.steps = work.skipped_steps};
   m.tail_steps = work.tail_steps;
   m.samples = work.samples;
   if (work.real_tokens > 0) m.tokens = {.real_tokens = work.real_tokens, .padded_tokens = work.padded_tokens};
-  if (work.steps == 0) {
+  if (work.steps + work.skipped_steps == 0) {
     m.measured_seconds = Maybe<double>::missing("no step was measured");
     m.data_wait_seconds = Maybe<double>::missing("no step was measured");
     return;
@@ -78,6 +79,8 @@ void fill_certainty(record::Measurement& m, const SteadyState& state, const Loop
 std::string why_no_throughput(const LoopResult& result, const SteadyState& state, const record::Measurement& m) {
   if (result.stop_reason == "no_steady_state") return "the step times never settled: there is no steady state to report";
   if (result.non_finite_step) return fmt::format("the loss was not finite at step {}", *result.non_finite_step);
+  if (result.skipped_steps > 0 && result.skipped_steps == static_cast<std::int64_t>(result.steps.size()))
+    return "every step was skipped: a gradient overflowed each time";
   if (m.measured_steps == 0 || !(*m.measured_seconds > 0)) return state.reason.empty() ? "no step was measured" : state.reason;
   return "";
 }
@@ -144,6 +147,9 @@ void flag_precision(record::Case& record, const SteadyState& state, double targe
 void flag_doubts(record::Case& record, const LoopResult& result, const SteadyState& state, const LoopPlan& plan) {
   if (result.non_finite_step)
     flag(record, "non_finite_loss", fmt::format("The loss was not finite at step {}.", *result.non_finite_step), true);
+  if (result.skipped_steps > 0)
+    flag(record, "skipped_steps", fmt::format("{} of {} steps were skipped, since a gradient overflowed; they are not counted.",
+                                              result.skipped_steps, result.steps.size()), false);
   if (result.stop_reason == "no_steady_state") flag(record, "no_steady_state", "The step times never settled.", true);
   else if (state.warm_up.at_limit)
     flag(record, "warm_up_uncertain", "The step times may not have settled: half of them look like warm-up.", false);

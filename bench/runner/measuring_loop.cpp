@@ -2,7 +2,9 @@
 // The measuring loop, one small decision at a time.
 #include "bench/runner/measuring_loop.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace gpusizer {
 namespace {
@@ -10,17 +12,20 @@ namespace {
 class Loop {
  public:
   Loop(Trainer& trainer, const LoopPlan& plan, Clock& clock, const StopRequested& stop, const LoopProgress& progress,
-       LoopResult& result)
+       LoopResult& result, const SaveProgress& save)
       : trainer_(trainer), plan_(plan), clock_(clock), stop_(stop), progress_(progress), result_(result),
-        stopping_(plan.stopping) {}
+        save_(save), stopping_(plan.stopping) {}
 
   void run() {
     result_.stop_reason = "error";  // what stays if the trainer throws
+    for (const ExecutedStep& earlier : result_.steps) judge(earlier);
     mark_ = clock_.seconds();
+    if (done() > 0 && stop_() == 0 && evaluation_due() && !evaluated()) evaluate();  // an interruption cut it short
     std::string reason;
     while ((reason = reason_to_stop()).empty()) {
       train_one_step();
       if (!result_.non_finite_step && evaluation_due()) evaluate();
+      if (save_ && save_(result_)) mark_ = clock_.seconds();
       progress_(result_);
     }
     if (broken_epoch_needs_evaluation(reason)) evaluate();
@@ -35,6 +40,7 @@ class Loop {
     if (stop_() != 0) return "interrupted";
     if (result_.non_finite_step) return "error";
     if (result_.time_to_target_seconds) return "target_reached";
+    if (plan_.patience > 0 && evaluations_without_progress() >= plan_.patience) return "no_progress";
     if (plan_.total_steps && done() >= *plan_.total_steps) return plan_.total_reason;
     if (plan_.max_steps && done() >= *plan_.max_steps) return "max_steps";
     if (plan_.max_seconds && result_.training_seconds >= *plan_.max_seconds) return "max_seconds";
@@ -49,11 +55,23 @@ class Loop {
     const double end = clock_.seconds(), seconds = end - mark_;
     mark_ = end;
     result_.steps.push_back({outcome.samples, seconds, outcome.data_wait_seconds, outcome.tail, outcome.bucket,
-                             outcome.real_tokens, outcome.padded_tokens});
+                             outcome.real_tokens, outcome.padded_tokens, outcome.skipped});
+    if (outcome.skipped) ++result_.skipped_steps;
     result_.losses.push_back(outcome.loss);
     result_.training_seconds += seconds;
-    if (!outcome.finite || !std::isfinite(outcome.loss)) result_.non_finite_step = done();
-    if (!outcome.tail) verdict_ = stopping_.add(seconds, outcome.bucket);
+    // A loss scale that is too high may take the loss with it: the step was skipped, and the next one has a lower scale.
+    if (!outcome.skipped && (!outcome.finite || !std::isfinite(outcome.loss))) result_.non_finite_step = done();
+    judge(result_.steps.back());
+  }
+
+  // Tails are shorter by construction and decide nothing.
+  void judge(const ExecutedStep& step) {
+    if (!step.tail) verdict_ = stopping_.add(step.seconds, step.bucket);
+  }
+
+  std::int64_t evaluations_without_progress() const {
+    const auto best = std::ranges::min_element(result_.evaluations, {}, [](const EvaluationPoint& e) { return e.evaluation.loss; });
+    return std::max<std::int64_t>(0, std::distance(best, result_.evaluations.end()) - 1);
   }
 
   bool evaluation_due() const {
@@ -74,8 +92,10 @@ class Loop {
 
   bool broken_epoch_needs_evaluation(const std::string& reason) const {
     if (!plan_.evaluate || reason == "interrupted" || reason == "error" || done() == 0) return false;
-    return result_.evaluations.empty() || result_.evaluations.back().after_steps != done();
+    return !evaluated();
   }
+
+  bool evaluated() const { return !result_.evaluations.empty() && result_.evaluations.back().after_steps == done(); }
 
   Trainer& trainer_;
   const LoopPlan& plan_;
@@ -83,6 +103,7 @@ class Loop {
   const StopRequested& stop_;
   const LoopProgress& progress_;
   LoopResult& result_;
+  const SaveProgress& save_;
   Stopping stopping_;
   double mark_ = 0;  // when the step before, or an evaluation, ended
   Verdict verdict_ = Verdict::keep_going;
@@ -91,8 +112,8 @@ class Loop {
 }  // namespace
 
 void train_and_measure(Trainer& trainer, const LoopPlan& plan, Clock& clock, const StopRequested& stop,
-                       const LoopProgress& progress, LoopResult& result) {
-  Loop(trainer, plan, clock, stop, progress, result).run();
+                       const LoopProgress& progress, LoopResult& result, const SaveProgress& save) {
+  Loop(trainer, plan, clock, stop, progress, result, save).run();
 }
 
 }  // namespace gpusizer

@@ -21,6 +21,7 @@ struct StepOutcome {
   bool tail = false;
   double loss = 0;
   bool finite = true;
+  bool skipped = false;  // a gradient was not finite, and mixed precision left the parameters as they were
   double data_wait_seconds = 0;
   std::int64_t bucket = 0;
   std::int64_t real_tokens = 0, padded_tokens = 0;  // of text
@@ -53,6 +54,7 @@ struct LoopPlan {
   std::optional<double> max_seconds;  // of training; evaluations do not count
   bool evaluate = false;              // after each epoch, and after a last, broken one
   std::optional<double> target_accuracy;
+  std::int64_t patience = 0;  // evaluations in a row without a better loss that end the loop; 0: any number
   StoppingOptions stopping;
 };
 
@@ -66,6 +68,7 @@ struct EvaluationPoint {
 struct LoopResult {
   std::vector<ExecutedStep> steps;
   std::vector<double> losses;  // one for each step
+  std::int64_t skipped_steps = 0;
   std::vector<EvaluationPoint> evaluations;
   std::string stop_reason = "not_started";  // a word of the report's list
   std::optional<std::int64_t> non_finite_step;  // counted from 1
@@ -78,9 +81,14 @@ using StopRequested = std::function<int()>;
 // Told after each step and evaluation; must be quick.
 using LoopProgress = std::function<void(const LoopResult&)>;
 
+// Asked after each step and its evaluation: may save what is needed to go on later. True: that took time, which is no
+// step's. May be empty.
+using SaveProgress = std::function<bool(const LoopResult&)>;
+
 // Fills `result` as it goes, so that what was measured stays when the trainer throws. A step's time is from the end of
-// the step before (or of an evaluation) to its own end, waiting for data included.
+// the step before (or of an evaluation) to its own end, waiting for data included. A `result` with the steps of an earlier process is gone on with: schedule,
+// evaluations, limits and stopping are where they would be without the interruption.
 void train_and_measure(Trainer& trainer, const LoopPlan& plan, Clock& clock, const StopRequested& stop,
-                       const LoopProgress& progress, LoopResult& result);
+                       const LoopProgress& progress, LoopResult& result, const SaveProgress& save = {});
 
 }  // namespace gpusizer

@@ -50,13 +50,19 @@ void plan_epoch(PreparedCase& p) {
                 "--batch", "use a smaller one or --tail keep");
 }
 
+Schedule schedule_of(const std::string& word) {
+  if (word == "cosine") return Schedule::cosine;
+  if (word == "linear") return Schedule::linear;
+  return word == "step" ? Schedule::step : Schedule::constant;
+}
+
 void plan_loop(PreparedCase& p) {
   const CaseConfig& c = p.config;
   const auto total = known_steps(p);
   if (total && c.warmup >= *total)
     throw Error(Fault::usage, fmt::format("a warm-up of {} leaves nothing to measure of {} steps", c.warmup, *total),
                 "--warmup", "use a shorter one or more epochs");
-  p.loop.learning_rate = {.highest = *c.lr, .cosine = c.schedule == "cosine", .total_steps = total.value_or(0),
+  p.loop.learning_rate = {.highest = *c.lr, .schedule = schedule_of(c.schedule), .total_steps = total.value_or(0),
                           .warmup_steps = std::llround(c.lr_warmup_share * static_cast<double>(total.value_or(0)))};
   p.loop.steps_per_epoch = p.steps_per_epoch();
   p.loop.total_steps = total;
@@ -65,6 +71,7 @@ void plan_loop(PreparedCase& p) {
   p.loop.max_seconds = c.max_seconds;
   p.loop.evaluate = *c.eval;
   p.loop.target_accuracy = c.target_accuracy;
+  p.loop.patience = c.patience;
   p.loop.stopping = {.precision_target = c.precision_target, .fixed_warm_up = c.warmup};
 }
 

@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
 #include "bench/machine/describe.hpp"
+#include "bench/runner/checkpoint_start.hpp"
+#include "bench/runner/resumed_report.hpp"
 #include "reports/record/atomic_file.hpp"
 #include "reports/record/report_file.hpp"
 
@@ -35,32 +38,48 @@ void check_writable(const fs::path& out) {
   fs::remove(probe, error);
 }
 
+bool is_kept(const RunRequest& request, std::size_t i) {
+  return request.begun && i < request.begun->cases.size() && is_done(request.begun->cases[i]);
+}
+
 // Every case is prepared once before the first one runs, so that a mistake in the last is found at once. The first one
 // is kept; the others would only fill memory.
-std::optional<PreparedCase> check_cases(const RunConfig& config) {
+std::optional<PreparedCase> check_cases(const RunRequest& request, const std::vector<std::string>& ids) {
   std::optional<PreparedCase> first;
   std::optional<Error> problem;
-  std::size_t possible = 0;
-  for (std::size_t i = 0; i < config.cases.size(); ++i) {
+  std::size_t looked_at = 0, possible = 0;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (is_kept(request, i)) continue;
+    ++looked_at;
+    std::optional<PreparedCase> prepared;
     try {
-      PreparedCase prepared = prepare_case(config.cases[i]);
-      if (i == 0) first = std::move(prepared);
-      ++possible;
+      prepared = prepare_case(request.config.cases[i]);
     } catch (const Error& error) {
       if (error.fault() == Fault::usage) throw;
       if (!problem) problem = error;
+      continue;
     }
+    if (!prepared->config.checkpoint.empty()) checkpoint_start(*prepared, ids[i], request.begun.has_value());
+    ++possible;
+    if (looked_at == 1) first = std::move(prepared);
   }
   if (possible == 0 && problem) throw *problem;
   return first;
 }
 
-record::Report begin_report(const RunRequest& request) {
+record::Report begin_report(const RunRequest& request, const std::vector<std::string>& ids) {
   record::Report report;
   report.created_utc = utc_now();
   report.tool = describe_tool();
   report.command_line = request.command_line;
   report.environment = describe_machine(request.instance);
+  if (request.begun) {
+    require_same_run(*request.begun, ids, report.environment, report.tool);
+    report.created_utc = request.begun->created_utc;
+    report.cases = request.begun->cases;
+  }
+  for (std::size_t i = report.cases.size(); i < ids.size(); ++i)
+    report.cases.push_back(skipped_case(request.config.cases[i], ids[i], "the run has not come to this case"));
   return report;
 }
 
@@ -71,6 +90,10 @@ void write(RunOutcome& outcome, const fs::path& out) {
   } catch (const Error& error) {
     outcome.write_problem = error;  // the next case may find room again
   }
+}
+
+bool saves_checkpoints(const RunConfig& config) {
+  return std::any_of(config.cases.begin(), config.cases.end(), [](const CaseConfig& one) { return !one.checkpoint.empty(); });
 }
 
 bool ended_well(const record::Case& one) { return one.status == CaseStatus::ok; }
@@ -85,21 +108,25 @@ int RunOutcome::exit_code() const {
 
 RunOutcome run_cases(const RunRequest& request) {
   check_writable(request.out);
-  auto first = check_cases(request.config);
-  RunOutcome outcome{.report = begin_report(request)};
-  CaseContext context{outcome.report.environment, outcome.report.tool, request.stop, request.progress.within};
   const auto ids = case_ids(request.config);
-  const auto& cases = request.config.cases;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
+  RunOutcome outcome{.report = begin_report(request, ids)};
+  auto first = check_cases(request, ids);
+  // Whoever wants to go on after a power cut needs a report that says with what.
+  if (saves_checkpoints(request.config)) write(outcome, request.out);
+  CaseContext context{outcome.report.environment, outcome.report.tool, request.stop, request.progress.within};
+  context.resumed = request.begun.has_value();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    record::Case& place = outcome.report.cases[i];
+    if (is_kept(request, i)) continue;
     if ((outcome.signal = request.stop()) != 0) {
-      outcome.report.cases.push_back(skipped_case(cases[i], ids[i], "the run was interrupted before this case"));
+      if (place.status == CaseStatus::skipped) place.reason = "the run was interrupted before this case";
       continue;
     }
-    context.first_case = i == 0;
-    if (request.progress.case_begins) request.progress.case_begins(i, cases.size(), ids[i]);
-    outcome.report.cases.push_back(run_case(cases[i], ids[i], context, i == 0 ? std::move(first) : std::nullopt));
-    if (i + 1 < cases.size()) write(outcome, request.out);
-    if (request.progress.case_ended) request.progress.case_ended(outcome.report.cases.back());
+    if (request.progress.case_begins) request.progress.case_begins(i, ids.size(), ids[i]);
+    place = run_case(request.config.cases[i], ids[i], context, std::exchange(first, std::nullopt));
+    context.first_case = false;
+    if (i + 1 < ids.size()) write(outcome, request.out);
+    if (request.progress.case_ended) request.progress.case_ended(place);
   }
   outcome.signal = request.stop();
   outcome.report.status = outcome.signal != 0 ? ReportStatus::interrupted : ReportStatus::complete;

@@ -26,6 +26,7 @@ struct RunRequest {
   std::string instance;  // of --as; empty: what the firmware says
   StopRequested stop;    // from StopSignals, or a test
   RunProgress progress;
+  std::optional<record::Report> begun;  // a report to go on with: its done cases stay, the others are run
 };
 
 struct RunOutcome {
@@ -38,7 +39,7 @@ struct RunOutcome {
 };
 
 // First checks all cases and that `out` can be written: throws Error for a case that cannot be (usage), or when none can
-// be prepared. After that nothing throws for the fault of one case. An interrupted run records the other cases as skipped.
+// be prepared, or a checkpoint stands in the way (see checkpoint_start()), or `begun` is of another run or machine. After that nothing throws for the fault of one case. An interrupted run records the other cases as skipped.
 RunOutcome run_cases(const RunRequest& request);
 
 }  // namespace gpusizer

@@ -51,5 +51,16 @@ TEST(EpochShape, DroppedAndMissingTails) {
   EXPECT_EQ(epoch_shape(100, 128, false).steps(), 0);
 }
 
+TEST(Audit, SkippedStepsCostTimeAndAreCreditedWithNothing) {
+  std::vector<ExecutedStep> steps(1000, ExecutedStep{.samples = 10, .seconds = 0.1});
+  for (size_t i = 0; i < 30; ++i) steps[i * 33].skipped = true;
+  const AuditedWork work = audit(steps);
+  EXPECT_EQ(work.steps, 970);
+  EXPECT_EQ(work.skipped_steps, 30);
+  EXPECT_EQ(work.samples, 9700);
+  EXPECT_NEAR(work.seconds, 100, 1e-9);
+  EXPECT_NEAR(work.samples_per_second(), 97, 1e-9);
+}
+
 }  // namespace
 }  // namespace gpusizer

@@ -138,7 +138,9 @@ void check_steps(const Checks& checks, const Measurement& m) {
     checks.require(count(m.block_mean_seconds) == (m.series_file->steps - 1) / m.block_steps + 1, "block_mean_seconds",
                    "does not have one value per block_steps steps of the series file");
   const std::int64_t steps = m.series_file ? m.series_file->steps : count(m.step_seconds);
-  checks.require(m.warmup_steps >= 0 && m.warmup_steps <= steps && m.measured_steps == steps - m.warmup_steps,
+  const std::int64_t skipped = m.skipped ? m.skipped->steps : 0;
+  checks.require(skipped >= 0, "skipped/steps", "is below 0");
+  checks.require(m.warmup_steps >= 0 && m.warmup_steps <= steps && m.measured_steps + skipped == steps - m.warmup_steps,
                  "measured_steps", "and warmup_steps together are not the number of recorded step times");
   checks.require(m.tail_steps <= m.measured_steps, "tail_steps", "is above measured_steps");
   for (const auto* series : {&m.step_seconds, &m.block_mean_seconds})

@@ -59,12 +59,18 @@ void fields(auto& visit, Is<Tokens> auto& t) {
   visit.unknown(t.unknown);
 }
 
+void fields(auto& visit, Is<Skips> auto& s) {
+  visit.field("steps", s.steps);
+  visit.unknown(s.unknown);
+}
+
 void fields(auto& visit, Is<Measurement> auto& m) {
   visit.field("stop_reason", m.stop_reason);
   visit.field("warmup_steps", m.warmup_steps);
   visit.field("measured_steps", m.measured_steps);
   visit.field("tail_steps", m.tail_steps);
   visit.field("samples", m.samples);
+  visit.absent_or("skipped", m.skipped);
   visit.absent_or("tokens", m.tokens);
   visit.field("measured_seconds", m.measured_seconds);
   visit.field("mean_step_seconds", m.mean_step_seconds);
@@ -177,6 +183,15 @@ void fields(auto& visit, Is<Environment> auto& e) {
   visit.unknown(e.unknown);
 }
 
+void fields(auto& visit, Is<OptimizerDetails> auto& o) {
+  visit.field("micro_batches", o.micro_batches);
+  visit.field("clip_norm", o.clip_norm);
+  visit.field("l1", o.l1);
+  visit.field("beta1", o.beta1);
+  visit.field("beta2", o.beta2);
+  visit.unknown(o.unknown);
+}
+
 void fields(auto& visit, Is<Config> auto& c) {
   visit.field("model", c.model);
   visit.field("model_options", c.model_options);
@@ -192,6 +207,7 @@ void fields(auto& visit, Is<Config> auto& c) {
   visit.field("precision", c.precision);
   visit.field("seed", c.seed);
   visit.field("optimizer", c.optimizer);
+  visit.absent_or("optimizer_details", c.optimizer_details);
   visit.field("learning_rate", c.learning_rate);
   visit.field("momentum", c.momentum);
   visit.field("weight_decay", c.weight_decay);

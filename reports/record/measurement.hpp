@@ -40,6 +40,14 @@ struct Tokens {
 // Numbers by name. One that was not finite has no value, and is null in JSON.
 using Numbers = std::map<std::string, std::optional<double>>;
 
+// Steps whose update mixed precision left out, since a gradient overflowed.
+struct Skips {
+  std::int64_t steps = 0;  // among those after warm-up; not among measured_steps, their time is in measured_seconds
+  UnknownFields unknown;
+
+  friend bool operator==(const Skips&, const Skips&) = default;
+};
+
 struct Measurement {
   // Every finished timed step in order, warm-up included: the first `warmup_steps` of them are cut, the other
   // `measured_steps` count. Fill it however long it is: write_report() moves a series longer than
@@ -54,6 +62,7 @@ struct Measurement {
   std::int64_t measured_steps = 0;
   std::int64_t tail_steps = 0;  // among the measured ones: with the smaller last batch of an epoch
   std::int64_t samples = 0;     // really processed in the measured steps, see Throughput
+  std::optional<Skips> skipped;  // empty: no step can be skipped
   std::optional<Tokens> tokens;  // of text; empty: the samples have no lengths
   Maybe<double> measured_seconds;  // wall time of the measured steps: throughput = samples / measured_seconds
 
@@ -63,7 +72,7 @@ struct Measurement {
   Maybe<double> half_width_relative;         // 95 % half width of the mean step time / mean, actually reached
   Maybe<double> target_half_width_relative;  // what was asked for
   // Why measuring ended, one word: precision_reached, max_steps, max_seconds, epochs_done, target_reached,
-  // no_steady_state, interrupted, error, not_started. More words may come in later versions.
+  // no_progress, no_steady_state, interrupted, error, not_started. More words may come in later versions.
   std::string stop_reason = "not_started";
 
   Maybe<std::int64_t> stall_steps;             // among the measured ones

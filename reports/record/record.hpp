@@ -20,6 +20,15 @@ namespace gpusizer::record {
 
 inline constexpr const char* schema_name = "gpusizer.report/1";
 
+struct OptimizerDetails {
+  std::int64_t micro_batches = 1;  // that a step's batch was cut into; the learning rate is one for the whole batch
+  double clip_norm = 0, l1 = 0;    // 0: none
+  double beta1 = 0, beta2 = 0;     // of Adam, AdamW and LAMB
+  UnknownFields unknown;
+
+  friend bool operator==(const OptimizerDetails&, const OptimizerDetails&) = default;
+};
+
 // What was run, in full: enough to run it again.
 struct Config {
   std::string model;        // "resnet50"
@@ -35,7 +44,8 @@ struct Config {
   Maybe<std::int64_t> threads;          // CPU threads used for computing, per process
   std::string precision = "fp32";       // "fp32", "bf16", "fp16"
   std::uint64_t seed = 0;
-  std::string optimizer;  // "sgd"
+  std::string optimizer;  // "sgd", "adamw"
+  std::optional<OptimizerDetails> optimizer_details;
   Maybe<double> learning_rate, momentum, weight_decay;
   std::string learning_rate_schedule;                       // "constant", "cosine"; empty: not applicable
   Maybe<double> requested_epochs, target_accuracy;          // what the run was asked for

@@ -105,9 +105,12 @@ TEST(CheckCase, EachRefusalNamesItsFlag) {
   const std::initializer_list<std::pair<const char*, const char*>> bad[] = {
       {{"batch", "0"}},          {{"batch", "-3"}},           {{"batch", "99999999999"}}, {{"classes", "1"}},
       {{"image-size", "100000"}}, {{"threads", "-1"}},        {{"seed", "-1"}},           {{"tail", "pad"}},
-      {{"precision", "fp16"}},   {{"stem", "tiny"}},          {{"schedule", "linear"}},   {{"schedule", "cosine"}},
+      {{"precision", "fp8"}},   {{"stem", "tiny"}},          {{"schedule", "linear"}},   {{"schedule", "cosine"}},
       {{"epochs", "0"}},         {{"max-seconds", "-1"}},     {{"lr", "0"}},              {{"momentum", "1"}},
-      {{"weight-decay", "-1"}},  {{"precision-target", "0"}}, {{"target-accuracy", "90"}}, {{"synthetic-samples", "-1"}},
+      {{"weight-decay", "-1"}},
+      {{"optimizer", "adamax"}}, {{"accumulate", "0"}},     {{"clip-norm", "-1"}},       {{"l1", "-1"}},
+      {{"beta1", "1"}},          {{"beta2", "-0.1"}},      {{"patience", "3"}},
+      {{"precision-target", "0"}}, {{"target-accuracy", "90"}}, {{"synthetic-samples", "-1"}},
       {{"lr-warmup-share", "1"}}};
   for (const auto& list : bad) {
     auto overrides = flags(list);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -31,7 +32,7 @@ class FakeTrainer final : public Trainer {
     clock_.now += seconds_of(steps);
     const bool tail = steps_per_epoch > 0 && steps % steps_per_epoch == 0;
     return {.samples = tail ? tail_samples : 100, .tail = tail, .loss = steps == nan_at ? NAN : 1.0 / steps,
-            .finite = steps != nan_at};
+            .finite = steps != nan_at, .skipped = skip_every > 0 && steps % skip_every == 0};
   }
   Evaluation evaluate() override {
     clock_.now += 50;
@@ -40,7 +41,7 @@ class FakeTrainer final : public Trainer {
   }
 
   std::function<double(int)> seconds_of = [](int) { return 0.1; };
-  int steps = 0, evaluations = 0, nan_at = 0, throw_at = 0, steps_per_epoch = 0;
+  int steps = 0, evaluations = 0, nan_at = 0, throw_at = 0, steps_per_epoch = 0, skip_every = 0;
   std::int64_t tail_samples = 0;
   std::vector<double> rates;
 
@@ -286,8 +287,60 @@ TEST(MeasuringLoop, AnEndlessWarmUpHasNoThroughput) {
   EXPECT_FALSE(bench.record().throughput.value);
 }
 
+TEST(MeasuringLoop, SkippedStepsAreToldAndNeverCredited) {
+  Bench bench;
+  bench.plan.total_steps = 1001;  // the first one never counts
+  bench.trainer.skip_every = 33;
+  bench.trainer.nan_at = 66;  // an overflow takes the loss of a skipped step with it
+  bench.run();
+  EXPECT_EQ(bench.result.stop_reason, "steps_done");
+  EXPECT_EQ(bench.result.skipped_steps, 30);
+  const record::Case record = bench.record();
+  const auto& m = record.measurement;
+  EXPECT_EQ(m.measured_steps + m.skipped->steps, 1001 - m.warmup_steps);
+  EXPECT_EQ(m.samples, 100 * m.measured_steps);
+  EXPECT_NEAR(*record.throughput.value, 1000 * static_cast<double>(m.measured_steps) / (1001.0 - static_cast<double>(m.warmup_steps)), 1e-6);
+  const auto warning = std::ranges::find(record.validity_flags, "skipped_steps", &record::ValidityFlag::id);
+  ASSERT_NE(warning, record.validity_flags.end());
+  EXPECT_FALSE(warning->blocks_advice);
+  EXPECT_NE(warning->sentence.find("30 of 1001 steps"), std::string::npos) << warning->sentence;
+}
+
+TEST(MeasuringLoop, ARunOfSkippedStepsHasNoThroughput) {
+  Bench bench;
+  bench.plan.total_steps = 40;
+  bench.trainer.skip_every = 1;
+  bench.run();
+  const record::Case record = bench.record();
+  EXPECT_FALSE(record.throughput.value);
+  EXPECT_NE(record.throughput.null_reason.find("every step was skipped"), std::string::npos);
+  EXPECT_EQ(record.measurement.samples, 0);
+}
+
+TEST(MeasuringLoop, PatienceEndsARunWithoutProgress) {
+  Bench bench;
+  bench.plan.steps_per_epoch = 10;
+  bench.plan.total_steps = 1000;
+  bench.plan.evaluate = true;
+  bench.plan.patience = 3;
+  bench.run();
+  EXPECT_EQ(bench.result.stop_reason, "no_progress");
+  EXPECT_EQ(bench.trainer.evaluations, 4);  // the first, whose loss is the best, and three more
+}
+
+TEST(LearningRate, FallsInALineOrInSteps) {
+  const LearningRate line{.highest = 1.0, .schedule = Schedule::linear, .total_steps = 110, .warmup_steps = 10};
+  EXPECT_DOUBLE_EQ(line.at(4), 0.5);
+  EXPECT_DOUBLE_EQ(line.at(60), 0.5);
+  EXPECT_DOUBLE_EQ(line.at(500), 0);
+  const LearningRate step{.highest = 1.0, .schedule = Schedule::step, .total_steps = 100};
+  EXPECT_DOUBLE_EQ(step.at(49), 1);
+  EXPECT_DOUBLE_EQ(step.at(50), 0.1);
+  EXPECT_DOUBLE_EQ(step.at(75), 0.01);
+}
+
 TEST(LearningRate, RisesAndFalls) {
-  const LearningRate rate{.highest = 1.0, .cosine = true, .total_steps = 110, .warmup_steps = 10};
+  const LearningRate rate{.highest = 1.0, .schedule = Schedule::cosine, .total_steps = 110, .warmup_steps = 10};
   EXPECT_DOUBLE_EQ(rate.at(0), 0.1);
   EXPECT_DOUBLE_EQ(rate.at(9), 1.0);
   EXPECT_DOUBLE_EQ(rate.at(10), 1.0);

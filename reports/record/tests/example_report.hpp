@@ -13,6 +13,7 @@ inline Measurement example_measurement() {
   Measurement m;
   m.step_seconds = {0.25, 0.125, 0.1, 0.1, 0.1, 0.1, 1.1, 0.1, 0.1, 0.1, 0.1, 0.1};
   m.warmup_steps = 2;
+  m.skipped = Skips{};
   m.measured_steps = 10;
   m.samples = 1000;
   m.tokens = Tokens{90'000, 38'000, 45'000.0, {}};
@@ -57,6 +58,7 @@ inline Config example_config() {
   c.threads = 4;
   c.seed = 42;
   c.optimizer = "sgd";
+  c.optimizer_details = OptimizerDetails{.micro_batches = 2, .clip_norm = 1, .l1 = 0, .beta1 = 0.9, .beta2 = 0.999, .unknown = {}};
   c.learning_rate = 0.1;
   c.momentum = 0.9;
   c.weight_decay = 0.0005;
