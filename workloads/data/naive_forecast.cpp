@@ -18,7 +18,8 @@ ForecastErrors mean_errors(const SeriesWindows& series, TargetBase guess) {
     const int64_t origin = series.origin(i);
     for (int64_t step = 0; step < series.horizon; ++step) {
       for (const int64_t target : series.targets) {
-        const double error = series.value(origin + step, target) - series.naive(guess, origin, step, target);
+        const double error = (series.value(origin + step, target) - series.naive(guess, origin, step, target)) /
+                             series.target_unit(target);
         absolute += std::abs(error);
         squared += error * error;
       }
@@ -34,15 +35,16 @@ ForecastErrors mean_errors(const SeriesWindows& series, TargetBase guess) {
 std::vector<std::pair<std::string, double>> naive_forecasts(const SeriesWindows& series) {
   std::vector<std::pair<std::string, double>> found;
   const bool one_target = series.deviations.size() == 1;
+  const double unit = one_target ? series.deviations[0] * series.target_unit(series.targets[0]) : 0;
   const auto add = [&](const std::string& name, const ForecastErrors& errors) {
     found.emplace_back(name + "_mae", errors.absolute);
     found.emplace_back(name + "_mse", errors.squared);
-    if (one_target) found.emplace_back(name + "_mae_original", errors.absolute * series.deviations[0]);
+    if (one_target) found.emplace_back(name + "_mae_original", errors.absolute * unit);
   };
   add("persistence", mean_errors(series, TargetBase::last));
   if (series.season > 0 && series.origin(0) >= series.season)
     add("seasonal_naive", mean_errors(series, TargetBase::season));
-  if (one_target) found.emplace_back("target_deviation", series.deviations[0]);
+  if (one_target) found.emplace_back("target_deviation", unit);
   return found;
 }
 

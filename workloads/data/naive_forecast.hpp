@@ -10,7 +10,8 @@
 
 namespace gpusizer {
 
-// Mean absolute and mean squared errors over all windows, steps of the horizon and targets, in scaled units, by name:
+// Mean absolute and mean squared errors over all windows, steps of the horizon and targets, in the units of
+// the targets that the model is given, by name:
 //   persistence_mae, persistence_mse                 the last value before the forecast, repeated
 //   seasonal_naive_mae, seasonal_naive_mse           the value one season before, or as many seasons as it takes to be
 //                                                    before the forecast; from the true series, also before the window

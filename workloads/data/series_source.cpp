@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "gpusizer/error.hpp"
 #include "workloads/data/date_text.hpp"
@@ -73,7 +74,7 @@ std::string describe_series(const SeriesTable& table, const SeriesSplit& at,
 std::string describe_base(TargetBase base) {
   if (base == TargetBase::none) return "";
   return base == TargetBase::last ? "; targets are the change from the last value"
-                                  : "; targets are the change from one season before";
+                                  : "; values and targets are the change over a season, in units of its spread in training";
 }
 
 std::vector<Field> series_fields(const SeriesWindows& series) {
@@ -94,28 +95,59 @@ void SeriesSource::read_sample(int64_t index, const SampleContext&, std::span<vo
   const int64_t place = index % series_.count;
   auto* input = static_cast<float*>(values[0]);
   for (int64_t step = series_.first + place; step < series_.origin(place); ++step)
-    input = std::copy_n(series_.values.data() + step * series_.columns, series_.features, input);
+    for (int64_t column = 0; column < series_.features; ++column)
+      *input++ = static_cast<float>(series_.seen(step, column));
   auto* output = static_cast<float*>(values[1]);
   const int64_t origin = series_.origin(place);
   for (int64_t step = 0; step < series_.horizon; ++step) {
     for (const int64_t target : series_.targets)
-      *output++ = static_cast<float>(series_.value(origin + step, target) -
-                                     series_.naive(series_.base, origin, step, target));
+      *output++ = static_cast<float>((series_.value(origin + step, target) -
+                                      series_.naive(series_.base, origin, step, target)) / series_.target_unit(target));
   }
 }
 
-void set_target_base(SeriesWindows& series, const std::string& word, const std::string& source) {
+namespace {
+
+// The spread of each column's change over a season in the steps before `end`.
+std::vector<double> change_deviations(const SeriesWindows& series, int64_t end) {
+  std::vector<double> result;
+  for (int64_t column = 0; column < series.columns; ++column) {
+    double squares = 0;
+    for (int64_t step = series.season; step < end; ++step) {
+      const double change = series.value(step, column) - series.value(step - series.season, column);
+      squares += change * change;
+    }
+    const double deviation = std::sqrt(squares / static_cast<double>(std::max<int64_t>(1, end - series.season)));
+    result.push_back(deviation > 0 ? deviation : 1);
+  }
+  return result;
+}
+
+// The first window's first step needs a season before it: windows that have none are left out.
+void make_room_for_season(SeriesWindows& series, const std::string& source) {
+  const int64_t late = std::max<int64_t>(0, series.season - series.first);
+  if (series.season > 0 && late < series.count) {
+    series.first += late;
+    series.count -= late;
+    return;
+  }
+  throw Error(Fault::usage,
+              series.season <= 0 ? std::string("no season is known for this time step")
+                                 : fmt::format("a season has {} steps, and there is none before any window", series.season),
+              source, "use --target-base last");
+}
+
+}  // namespace
+
+void set_target_base(SeriesWindows& series, const std::string& word, int64_t train_end, const std::string& source) {
   if (word.empty() || word == "none") return;
   if (word != "last" && word != "season")
     throw Error(Fault::usage, fmt::format("targets cannot be counted from '{}'", word), "--target-base",
                 "use none, last or season");
   series.base = word == "last" ? TargetBase::last : TargetBase::season;
-  if (word == "season" && (series.season <= 0 || series.origin(0) < series.season))
-    throw Error(Fault::usage,
-                series.season <= 0 ? std::string("no season is known for this time step")
-                                   : fmt::format("a season has {} steps and the first window only {} before its forecast",
-                                                 series.season, series.origin(0)),
-                source, "use --target-base last or a longer --window");
+  if (series.base == TargetBase::last) return;
+  make_room_for_season(series, source);
+  series.change_deviations = change_deviations(series, train_end);
 }
 
 SeriesSplit split_by_time(int64_t steps) {
@@ -151,9 +183,9 @@ std::unique_ptr<SampleSource> open_csv_series(const std::string& path, const Dat
                        .horizon = wanted.horizon,
                        .season = table.step.season};
   place_windows(series, part_of(options.split, at), table);
-  set_target_base(series, wanted.target_base, path);
   const std::vector<ColumnScaling> scaling = fit_scaling(table, std::max<int64_t>(1, at.train_end));
   series.values = scaled_values(table, scaling);
+  set_target_base(series, wanted.target_base, at.train_end, path);
   for (const int64_t target : series.targets)
     series.deviations.push_back(scaling[static_cast<size_t>(target)].deviation);
   SourceFacts facts{.name = "csv", .location = path, .size = series.count};

@@ -47,8 +47,9 @@ bool looks_like_csv(const std::filesystem::path& path);
 
 inline constexpr int64_t default_series_window = 96,
                          default_series_horizon = 24;  // four days in, one out, hour by hour
-// Sets what targets are counted from by its word. Throws Error(usage) for another word, or where there is no season.
-void set_target_base(SeriesWindows& series, const std::string& word, const std::string& source);
+// Sets what targets are counted from by its word; steps before `train_end` are of the training part. Throws Error(usage)
+// for another word, or where there is no season.
+void set_target_base(SeriesWindows& series, const std::string& word, int64_t train_end, const std::string& source);
 // Throws Error(usage) for a window or horizon that cannot be; 0 becomes the default.
 SeriesOptions checked_series_options(SeriesOptions options, const std::string& source);
 

@@ -22,11 +22,23 @@ struct SeriesWindows {
   int64_t window = 0, horizon = 0;
   int64_t first = 0, count = 0;
   int64_t season = 0;  // steps; 0: none is known
+  // With `season` the model sees and forecasts changes over a season, both in units of their own spread in the training
+  // part (per column), so that a level or a time of year that training never saw looks like any other.
   TargetBase base = TargetBase::none;
+  std::vector<double> change_deviations{};  // of each column, for `season`; empty: 1
 
   double value(int64_t step, int64_t column) const { return values[static_cast<size_t>(step * columns + column)]; }
   // The first step that window i has to forecast.
   int64_t origin(int64_t i) const { return first + i + window; }
+  // What one unit of a target is in scaled units.
+  double target_unit(int64_t column) const {
+    return change_deviations.empty() ? 1 : change_deviations[static_cast<size_t>(column)];
+  }
+  // What the model sees of a column at a step.
+  double seen(int64_t step, int64_t column) const {
+    if (base != TargetBase::season) return value(step, column);
+    return (value(step, column) - value(step - season, column)) / target_unit(column);
+  }
   // The naive forecast of a column `step` steps after `origin`.
   double naive(TargetBase from, int64_t origin, int64_t step, int64_t column) const {
     switch (from) {

@@ -102,7 +102,7 @@ std::unique_ptr<SampleSource> open_synthetic_series(const DataOptions& options) 
       .first = day_steps,
       .count = windows,
       .season = day_steps};
-  set_target_base(series, wanted.target_base, "synthetic");
+  set_target_base(series, wanted.target_base, steps, "synthetic");
   SourceFacts facts{.name = "synthetic", .size = size};
   facts.preparation = "made up: hourly, daily and weekly waves in noise with a memory, mean 0 and deviation 1";
   facts.features = features;

@@ -147,15 +147,19 @@ TEST(SeriesSource, CountsTargetsFromTheLastValueOrTheSeason) {
   const SeriesSample wanted = read_window(*plain, 3), from_last = read_window(*last, 3), from_season = read_window(*season, 3);
   for (size_t step = 0; step < 26; ++step) {
     EXPECT_NEAR(from_last.targets[step], wanted.targets[step] - wanted.values.at(29 * 1), 1e-5) << step;
-    // One season before is in the window; the 25th step's season is two before.
-    EXPECT_NEAR(from_season.targets[step], wanted.targets[step] - wanted.values.at(30 - 24 + step % 24), 1e-5) << step;
   }
-  EXPECT_EQ(wanted.values, from_season.values);
-  EXPECT_NE(season->facts().preparation.find("from one season before"), std::string::npos);
+  // x grows by 24 in a season, whatever the hour: one spread of the changes. From the 25th step on it is two seasons.
+  for (size_t step = 0; step < 26; ++step) EXPECT_NEAR(from_season.targets[step], step < 24 ? 1 : 2, 1e-3) << step;
+  for (const float value : from_season.values) EXPECT_NEAR(value, 1, 1e-3);
+  const auto errors = errors_of(*season);
+  EXPECT_NEAR(errors.at("seasonal_naive_mae_original"), 24 * (24 + 2 * 2) / 26.0, 1e-3);
+  EXPECT_NEAR(errors.at("target_deviation"), 24, 1e-3);
+  EXPECT_NE(season->facts().preparation.find("change over a season"), std::string::npos);
   expect_says(caught([&] { with_base("yesterday"); }), Fault::usage, {"--target-base", "none, last or season"});
+  const SeriesFile brief(hourly_csv(30, [](int step) { return step; }));
   SeriesOptions narrow{.window = 12, .horizon = 2};
   narrow.target_base = "season";
-  expect_says(caught([&] { file.open(Split::train, narrow); }), Fault::usage, {"a season has 24 steps", "--window"});
+  expect_says(caught([&] { brief.open(Split::train, narrow); }), Fault::usage, {"a season has 24 steps", "last"});
 }
 
 TEST(SeriesSource, IsFoundByNameAndByTheFile) {
