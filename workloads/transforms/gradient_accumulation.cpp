@@ -69,7 +69,8 @@ class Unrolling {
   }
 
   // One operation of ours, whose result is like the tensor of the program given.
-  TensorId apply(OpKind kind, TensorId like, const std::string& name, std::vector<TensorId> inputs, Attributes attributes) {
+  TensorId apply(OpKind kind, TensorId like, const std::string& name, std::vector<TensorId> inputs,
+                 Attributes attributes) {
     const Tensor& t = from_.tensor(like);
     const TensorId out = add_tensor(t, name);
     const Phase phase = t.role == Role::gradient ? Phase::backward : Phase::forward;
@@ -112,8 +113,8 @@ class Unrolling {
     if (first) return;
     const bool last = index + 1 == count_ && !averaged_.contains(id);
     const std::string& name = from_.tensor(id).name;
-    so_far->second = apply(OpKind::add, id, last ? name : fmt::format("{}@0..{}", name, index), {so_far->second, addend},
-                           AddAttributes{});
+    const std::string sum = last ? name : fmt::format("{}@0..{}", name, index);
+    so_far->second = apply(OpKind::add, id, sum, {so_far->second, addend}, AddAttributes{});
   }
 
   // What people want to see of a step: sums, but for means.
@@ -145,7 +146,7 @@ class Unrolling {
   int64_t count_;
   uint32_t streams_;
   Program to_;
-  std::set<TensorId> summed_, results_, averaged_;  // gradients; results; those that are means: ids of the program given
+  std::set<TensorId> summed_, results_, averaged_;  // gradients; results; those that are means: ids of `from_`
   std::map<TensorId, TensorId> same_, sums_;        // what all micro-batches use; sums so far
 };
 
@@ -157,8 +158,8 @@ std::string micro_batch_name(const std::string& tensor, int64_t micro_batch) {
 
 Differentiated accumulate_gradients(const Differentiated& step, int64_t count) {
   if (count < 1)
-    throw Error(Fault::usage, fmt::format("gradients cannot be accumulated over {} micro-batches", count), "--accumulate",
-                "use 1 or more");
+    throw Error(Fault::usage, fmt::format("gradients cannot be accumulated over {} micro-batches", count),
+                "--accumulate", "use 1 or more");
   return count == 1 ? step : Unrolling(step, count).run();
 }
 

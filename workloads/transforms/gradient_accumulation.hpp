@@ -18,8 +18,8 @@ std::string micro_batch_name(const std::string& tensor, int64_t micro_batch);
 //    the micro-batch's.
 //  - Parameters, scalars and states are shared; running statistics are updated in order.
 //  - The gradient of each micro-batch's loss is "loss:grad" / count, so gradients are those of the mean loss; the loss
-//    itself is the mean, `correct` and summed outputs are sums. (Outputs that are means are averaged evenly, and so is a
-//    loss whose micro-batches count different numbers of things.)
+//    itself is the mean, `correct` and summed outputs are sums. (Outputs that are means are averaged evenly, and so is
+//    a loss whose micro-batches count different numbers of things.)
 //  - Each micro-batch's dropouts draw from streams of their own.
 // Throws Error(usage) for a count below 1 and for a program that has updates already.
 Differentiated accumulate_gradients(const Differentiated& step, int64_t count);

@@ -26,7 +26,7 @@ constexpr PrecisionName names[] = {{Precision::fp32, "fp32", DType::f32},
                                    {Precision::fp16, "fp16", DType::f16},
                                    {Precision::bf16, "bf16", DType::bf16}};
 
-// A tensor of numbers that may be narrowed: not a single number, no index, nothing that a backend keeps in its own form.
+// A tensor of numbers that may be narrowed: not a single number, no index, nothing that a backend keeps its own way.
 bool is_array(const Tensor& t) {
   return !t.shape.empty() && t.dtype != DType::i32 && t.dtype != DType::opaque && t.role != Role::scalar;
 }

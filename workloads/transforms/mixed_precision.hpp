@@ -19,9 +19,9 @@ DType element_type(Precision precision);
 
 // The same training step in another precision; apply it after autodiff (and after accumulate_gradients), before the
 // optimizer. Tensor ids stay what they are, so the list of gradients does too.
-//  fp16, bf16: each operation's row in precision_rules.hpp says what it reads and writes. Parameters stay f32 and get one
-//    cast each ("fc.weight:f16") for the operations that read them in 16 bits; the optimizer sees the f32 ones. Sums of a
-//    parameter's gradients are f32.
+//  fp16, bf16: each operation's row in precision_rules.hpp says what it reads and writes. Parameters stay f32 and get
+//    one cast each ("fc.weight:f16") for the operations that read them in 16 bits; the optimizer sees the f32 ones. Sums
+//    of a parameter's gradients are f32.
 //  tf32: operands of matrix products (not biases) are cast to tf32; results are f32.
 //  fp16 with gradients: the loss's gradient becomes the optimizer state "loss_scale", first_loss_scale at the start;
 //    add_optimizer then takes the scale off again, skips steps whose gradients are not finite, and moves the scale.

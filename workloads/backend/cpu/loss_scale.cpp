@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands between gradients and updates: their norm, the factor that clips or skips, the loss scale, the step count.
+// What stands between gradients and updates: their norm, the factor that clips or skips, loss scale and step count.
 #include <algorithm>
 #include <cmath>
 

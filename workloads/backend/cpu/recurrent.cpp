@@ -40,7 +40,8 @@ class LstmLayer final : public Kernel {
   void run() override {
     float* kept = keeps_ ? saved_.floats() : scratch_;
     const auto in = [&](size_t i) { return inputs_[i].floats(); };
-    vector_.forward({shape_, in(0), in(1), in(2), in(3), in(4), kept, kept + gate_floats(shape_), y_.floats(), packed_});
+    float* cell = kept + gate_floats(shape_);
+    vector_.forward({shape_, in(0), in(1), in(2), in(3), in(4), kept, cell, y_.floats(), packed_});
   }
 
  private:

@@ -100,7 +100,8 @@ TEST(MixedPrecision, ATableThatIsReadTwiceSumsItsGradientsInFullWidth) {
 
 TEST(MixedPrecision, RefusesUpdatesAndUnknownWords) {
   const Differentiated step = differentiate(small_net(2));
-  EXPECT_THROW(mixed_precision({add_optimizer(step.program, step.gradients, {}), step.gradients}, Precision::bf16), Error);
+  const Program updated = add_optimizer(step.program, step.gradients, {});
+  EXPECT_THROW(mixed_precision({updated, step.gradients}, Precision::bf16), Error);
   EXPECT_THROW(precision("half"), Error);
   EXPECT_EQ(precision("bf16"), Precision::bf16);
   EXPECT_EQ(to_string(Precision::fp16), "fp16");
@@ -111,7 +112,8 @@ class Backends : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(MixedPrecision, Backends, testing::Values("reference", "cpu"));
 
 TEST_P(Backends, AnOverflowSkipsTheStepAndHalvesTheScale) {
-  for (const OptimizerKind kind : {OptimizerKind::sgd, OptimizerKind::adamw, OptimizerKind::lamb, OptimizerKind::adagrad}) {
+  using enum OptimizerKind;
+  for (const OptimizerKind kind : {sgd, adamw, lamb, adagrad}) {
     SmallRun run(GetParam(), training(small_net(4), Precision::fp16, {.kind = kind}));
     EXPECT_EQ(run.read("loss_scale"), std::vector<float>{65536});
     EXPECT_GT(run.step(0, 0.1f).outputs[0], 0) << "this step is good";
@@ -126,7 +128,7 @@ TEST_P(Backends, AnOverflowSkipsTheStepAndHalvesTheScale) {
     EXPECT_EQ(run.read("last.bias"), last);
     EXPECT_EQ(run.read("loss_scale"), std::vector<float>{0x1p29f});
     EXPECT_EQ(run.read("loss_scale:good_steps"), std::vector<float>{0});
-    if (kind == OptimizerKind::adamw) { EXPECT_EQ(run.read("optimizer:steps"), std::vector<float>{1}); }
+    if (kind == adamw) { EXPECT_EQ(run.read("optimizer:steps"), std::vector<float>{1}); }
   }
 }
 

@@ -41,7 +41,8 @@ StepResult SmallRun::step(int number, float learning_rate) {
   std::vector<float> x(static_cast<size_t>(batch * 6));
   std::vector<int32_t> labels(static_cast<size_t>(batch)), random{3, number};
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(std::sin(1.7 * static_cast<double>(i) + number));
-  for (size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<int32_t>((i * 7 + static_cast<size_t>(number)) % 3);
+  for (size_t i = 0; i < labels.size(); ++i)
+    labels[i] = static_cast<int32_t>((i * 7 + static_cast<size_t>(number)) % 3);
   std::vector<Binding> inputs;
   const auto bind = [&](const std::string& name, const void* data) {
     if (const Tensor* t = program().find(name)) inputs.push_back({t->id, data});

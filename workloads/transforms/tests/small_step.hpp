@@ -16,7 +16,7 @@ Program small_net(int64_t batch);
 // The same with dropout and a norm of rows between.
 Program rich_net(int64_t batch);
 
-// Steps of a training program on one backend; inputs are made up, and split over micro-batches where the program has them.
+// Steps of a training program on one backend; inputs are made up, and split over micro-batches where there are any.
 class SmallRun {
  public:
   SmallRun(std::string_view backend, const Program& training, int64_t micro_batches = 1);
