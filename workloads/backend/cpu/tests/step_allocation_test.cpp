@@ -14,6 +14,7 @@ TEST(StepAllocation, IsCounted) { GTEST_SKIP() << "a sanitizer has its own opera
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <new>
 
 #include "workloads/backend/cpu/cpu_backend.hpp"
@@ -57,8 +58,8 @@ namespace {
 struct Trainer {
   std::unique_ptr<Backend> backend = make_cpu_backend();
   std::unique_ptr<Executor> executor;
-  std::vector<float> images;
-  std::vector<int32_t> labels;
+  std::deque<std::vector<float>> numbers;
+  std::deque<std::vector<int32_t>> whole_numbers;
   float learning_rate = 0.01f;
   int32_t random_state[2] = {1, 0};
   std::vector<Binding> bindings;
@@ -71,11 +72,15 @@ struct Trainer {
     const Program& lowered = executor->program(0).program;
     for (const Tensor& t : lowered.tensors)
       if (is_persistent(t.role)) executor->write(t.name, initial_values(t, 1));
-    images.assign(static_cast<size_t>(element_count(lowered.find("images")->shape)), 0.5f);
-    labels.assign(static_cast<size_t>(batch), 1);
-    bindings = {{lowered.find("images")->id, images.data()},
-                {lowered.find("labels")->id, labels.data()},
-                {lowered.find("learning_rate")->id, &learning_rate}};
+    bindings = {{lowered.find("learning_rate")->id, &learning_rate}};
+    for (const Tensor& t : lowered.tensors) {
+      if (t.role != Role::input) continue;
+      const auto count = static_cast<size_t>(element_count(t.shape));
+      const void* data = t.dtype == DType::i32
+                             ? static_cast<const void*>(whole_numbers.emplace_back(count, 1).data())  // valid everywhere
+                             : static_cast<const void*>(numbers.emplace_back(count, 0.5f).data());
+      bindings.push_back({t.id, data});
+    }
     if (const Tensor* t = lowered.find("random_state")) bindings.push_back({t->id, random_state});
   }
 
@@ -107,6 +112,14 @@ TEST(StepAllocation, AResNetStepAllocatesNothing) {
 
 TEST(StepAllocation, AnAlexNetStepAllocatesNothing) {
   Trainer t("alexnet", {10, 64, 3, ""}, 2);
+  t.allocations_in(1);
+  EXPECT_EQ(t.allocations_in(3), 0);
+}
+
+TEST(StepAllocation, ABertStepAllocatesNothing) {
+  ModelOptions o;
+  o.layers = 1, o.hidden = 32, o.heads = 2, o.feed_forward = 48, o.vocabulary = 50, o.sequence = 16, o.predictions = 3;
+  Trainer t("bert-mini", o, 2);
   t.allocations_in(1);
   EXPECT_EQ(t.allocations_in(3), 0);
 }
