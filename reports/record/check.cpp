@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 #include <string_view>
+#include <utility>
 
 namespace gpusizer::record {
 namespace {
@@ -255,6 +256,46 @@ void check_checkpoints(const Checks& checks, const std::optional<Checkpoints>& w
   checks.not_negative(written->resumed_at_step, "resumed_at_step");
 }
 
+// Rates follow from what was served, percentiles rise.
+void check_run(const Checks& checks, const InferenceRun& run) {
+  checks.require(!run.name.empty(), "name", "is empty");
+  const std::pair<std::int64_t, const char*> counts[] = {
+      {run.requests, "requests"}, {run.warmup_requests, "warmup_requests"}, {run.samples, "samples"},
+      {run.evaluated_samples, "evaluated_samples"}, {run.weight_bytes, "weight_bytes"},
+      {run.allocated_bytes, "allocated_bytes"}};
+  for (const auto& [count, name] : counts) checks.not_negative(static_cast<double>(count), name);
+  const std::pair<const Maybe<double>&, const char*> times[] = {{run.p50_seconds, "p50_seconds"},
+                                                                {run.p90_seconds, "p90_seconds"},
+                                                                {run.p99_seconds, "p99_seconds"},
+                                                                {run.longest_seconds, "longest_seconds"}};
+  double last = 0;
+  for (const auto& [time, name] : times) {
+    checks.not_negative(time, name);
+    checks.require(!time || *time >= last, name, "is below a smaller percentile");
+    if (time) last = *time;
+  }
+  checks.share(run.busy_share, "busy_share");
+  checks.share(run.accuracy, "accuracy");
+  checks.share(run.zero_share, "zero_share");
+  checks.share(run.integer_share, "integer_share");
+  checks.not_negative(run.elapsed_seconds, "elapsed_seconds");
+  if (!run.samples_per_second || !run.elapsed_seconds || !(*run.elapsed_seconds > 0)) return;
+  const double counted = static_cast<double>(run.samples) / *run.elapsed_seconds;
+  checks.require(std::abs(*run.samples_per_second - counted) <= 1e-6 * counted, "samples_per_second",
+                 "is not the recorded samples divided by the recorded seconds (" + std::to_string(counted) + ")");
+}
+
+void check_inference(const Checks& checks, const Case& run) {
+  if (run.config.inference) {
+    const Checks asked = checks.at("config").at("inference");
+    asked.not_negative(run.config.inference->offered_requests_per_second, "offered_requests_per_second");
+    asked.share(run.config.inference->pruned_share, "pruned_share");
+  }
+  if (!run.inference) return;
+  for (std::size_t i = 0; i < run.inference->runs.size(); ++i)
+    check_run(checks.at("inference").at("runs", i), run.inference->runs[i]);
+}
+
 void check_case(const Checks& checks, const Case& run) {
   checks.require(run.status == CaseStatus::ok || !run.reason.empty(), "reason",
                  "is empty, but a case that is not ok says why");
@@ -265,6 +306,7 @@ void check_case(const Checks& checks, const Case& run) {
   check_throughput(checks.at("throughput"), run);
   check_resources(checks, run);
   check_checkpoints(checks.at("checkpoints"), run.checkpoints);
+  check_inference(checks, run);
   check_training(checks.at("training"), run.training);
   check_metrics(checks, run.metrics);
   check_fingerprint(checks.at("fingerprint"), run.fingerprint);

@@ -115,6 +115,48 @@ void fields(auto& visit, Is<Checkpoints> auto& c) {
   visit.unknown(c.unknown);
 }
 
+void fields(auto& visit, Is<InferenceRequest> auto& r) {
+  visit.field("weights", r.weights);
+  visit.field("arrivals", r.arrivals);
+  visit.field("offered_requests_per_second", r.offered_requests_per_second);
+  visit.field("pruned_share", r.pruned_share);
+  visit.unknown(r.unknown);
+}
+
+void fields(auto& visit, Is<InferenceRun> auto& r) {
+  visit.field("name", r.name);
+  visit.field("precision", r.precision);
+  visit.field("provenance", r.provenance);
+  visit.field("stop_reason", r.stop_reason);
+  visit.field("requests", r.requests);
+  visit.field("warmup_requests", r.warmup_requests);
+  visit.field("samples", r.samples);
+  visit.field("elapsed_seconds", r.elapsed_seconds);
+  visit.field("samples_per_second", r.samples_per_second);
+  visit.field("requests_per_second", r.requests_per_second);
+  visit.field("mean_seconds", r.mean_seconds);
+  visit.field("p50_seconds", r.p50_seconds);
+  visit.field("p90_seconds", r.p90_seconds);
+  visit.field("p99_seconds", r.p99_seconds);
+  visit.field("longest_seconds", r.longest_seconds);
+  visit.field("busy_share", r.busy_share);
+  visit.field("accuracy", r.accuracy);
+  visit.field("loss", r.loss);
+  visit.field("evaluated_samples", r.evaluated_samples);
+  visit.numbers("outputs", r.outputs);
+  visit.field("zero_share", r.zero_share);
+  visit.field("integer_share", r.integer_share);
+  visit.field("calibration_samples", r.calibration_samples);
+  visit.field("weight_bytes", r.weight_bytes);
+  visit.field("allocated_bytes", r.allocated_bytes);
+  visit.unknown(r.unknown);
+}
+
+void fields(auto& visit, Is<Inference> auto& i) {
+  visit.field("runs", i.runs);
+  visit.unknown(i.unknown);
+}
+
 void fields(auto& visit, Is<LossPoint> auto& p) {
   visit.field("step", p.step);
   visit.field("loss", p.loss);
@@ -216,6 +258,7 @@ void fields(auto& visit, Is<Config> auto& c) {
   visit.field("target_accuracy", c.target_accuracy);
   visit.field("max_seconds", c.max_seconds);
   visit.field("max_steps", c.max_steps);
+  visit.absent_or("inference", c.inference);
   visit.unknown(c.unknown);
 }
 
@@ -256,6 +299,7 @@ void fields(auto& visit, Is<Case> auto& c) {
   visit.field("phases", c.phases);
   visit.field("memory", c.memory);
   visit.absent_or("checkpoints", c.checkpoints);
+  visit.absent_or("inference", c.inference);
   visit.field("fingerprint", c.fingerprint);
   visit.field("training", c.training);
   visit.field("measurement", c.measurement);

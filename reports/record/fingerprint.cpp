@@ -54,6 +54,12 @@ StringMap workload_words(const Config& config) {
   put_number(words, "learning_rate", config.learning_rate);
   put_number(words, "momentum", config.momentum);
   put_number(words, "weight_decay", config.weight_decay);
+  if (config.inference) {
+    words["mode"] = "infer";
+    words["arrivals"] = config.inference->arrivals;
+    words["pruned_share"] = shortest_text(config.inference->pruned_share);
+    put_number(words, "offered_requests_per_second", config.inference->offered_requests_per_second);
+  }
   return words;
 }
 

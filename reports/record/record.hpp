@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reports/record/environment.hpp"
+#include "reports/record/inference.hpp"
 #include "reports/record/kinds.hpp"
 #include "reports/record/maybe.hpp"
 #include "reports/record/measurement.hpp"
@@ -51,6 +52,7 @@ struct Config {
   Maybe<double> requested_epochs, target_accuracy;          // what the run was asked for
   Maybe<double> max_seconds;
   Maybe<std::int64_t> max_steps;
+  std::optional<InferenceRequest> inference;  // empty: it was trained for its own sake
   UnknownFields unknown;
 
   friend bool operator==(const Config&, const Config&) = default;
@@ -102,6 +104,7 @@ struct Case {
   Memory memory;
   Training training;
   std::optional<Checkpoints> checkpoints;  // empty: none were asked for
+  std::optional<Inference> inference;      // of an inference case, whose throughput is missing
   std::vector<Metric> metrics;
   std::vector<ValidityFlag> validity_flags;
   Fingerprint fingerprint;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "reports/render/inference_table.hpp"
 #include "reports/render/units.hpp"
 
 namespace gpusizer::render {
@@ -133,7 +134,7 @@ std::vector<Note> notes_of(const Case& run) {
   std::vector<Note> notes;
   if (run.status != record::CaseStatus::ok)
     notes.push_back({fmt::format("{}: {}", record::to_word(run.status), run.reason), tone_of(run.status)});
-  else if (!run.throughput.value)
+  else if (!run.throughput.value && !run.inference)
     notes.push_back({fmt::format("no throughput: {}", run.throughput.null_reason), Tone::warning});
   for (const auto& flag : run.validity_flags)
     notes.push_back({fmt::format("{}{} [{}]", flag.blocks_advice ? "not for advice: " : "", flag.sentence, flag.id),
@@ -189,6 +190,7 @@ ReportView view_of(const NamedReport& named) {
                         tool_text(report.tool)};
   view.command_line = report.command_line;
   view.cases = table_of(report);
+  view.inference = inference_table(report);
   for (const Case& run : report.cases)
     if (auto notes = notes_of(run); !notes.empty()) view.notes.push_back({run.id, std::move(notes)});
   return view;

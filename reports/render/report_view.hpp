@@ -32,6 +32,7 @@ struct ReportView {
   std::vector<std::string> circumstances;  // when, on which machine, by which build
   std::string command_line;
   Table cases;
+  Table inference;  // one row for each form of a served model; no rows: there is none
   std::vector<CaseNotes> notes;  // only of cases about which there is something to say
 };
 

@@ -113,12 +113,43 @@ inline Case example_failed_case() {
   return run;
 }
 
+// 200 requests of 4 samples in 10 s, of which half the time nothing was asked for.
+inline InferenceRun example_inference_run() {
+  InferenceRun run;
+  run.name = run.precision = "int8";
+  run.stop_reason = "interrupted";
+  run.requests = 50;
+  run.warmup_requests = 3;
+  run.samples = 200;
+  run.elapsed_seconds = 10.0;
+  run.samples_per_second = 20.0;
+  run.requests_per_second = 5.0;
+  run.mean_seconds = 0.11;
+  run.p50_seconds = 0.1;
+  run.p90_seconds = 0.15;
+  run.p99_seconds = Maybe<double>::missing("50 requests are too few, at least 100 are needed");
+  run.longest_seconds = 0.25;
+  run.busy_share = 0.5;
+  run.accuracy = 0.905;
+  run.loss = 0.26;
+  run.evaluated_samples = 10000;
+  run.outputs = {{"mlm_loss", 2.5}};
+  run.zero_share = 0.5;
+  run.integer_share = 0.97;
+  run.calibration_samples = 256;
+  run.weight_bytes = 80'000;
+  run.allocated_bytes = 5'000'000;
+  return run;
+}
+
 inline Case example_interrupted_case() {
   Case run = example_case();
   run.id = "resnet8/fashion-mnist/b100/fp32/cpu/2";
   run.status = CaseStatus::interrupted;
   run.reason = "SIGTERM";
   run.measurement.stop_reason = "interrupted";
+  run.config.inference = InferenceRequest{"trained", "poisson", 5.0, 0.5, {}};
+  run.inference = Inference{{example_inference_run()}, {}};
   run.measurement.half_width_relative = 0.061;
   run.metrics.clear();
   run.training = {};

@@ -90,7 +90,7 @@ TEST(Formats, UntrustedTextIsHarmlessEverywhere) {
     std::size_t bars = 0;
     for (std::size_t i = 0; i < line.size(); ++i)
       if (line[i] == '|' && (i == 0 || line[i - 1] != '\\')) ++bars;
-    EXPECT_EQ(bars, 13u) << line;
+    EXPECT_TRUE(bars == 13 || bars == 11) << line;  // of cases, of served models
     EXPECT_EQ(line.find('<'), std::string::npos) << line;
   }
 }
