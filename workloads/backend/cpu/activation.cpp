@@ -12,7 +12,10 @@ class OfOne final : public Kernel {
  public:
   using Function = void (*)(const float* x, float* y, int64_t count);
   OfOne(const KernelRequest& r, Function function)
-      : function_(function), x_(r, r.op.inputs[0], 0), y_(r, r.op.outputs[0]), count_(stored_floats(r, r.op.outputs[0])) {}
+      : function_(function),
+        x_(r, r.op.inputs[0], 0),
+        y_(r, r.op.outputs[0]),
+        count_(stored_floats(r, r.op.outputs[0])) {}
   int64_t workspace_bytes() const override { return x_.workspace_bytes(); }
   void bind(const Addresses& a) override {
     x_.bind(a);
@@ -32,8 +35,11 @@ class OfTwo final : public Kernel {
  public:
   using Function = void (*)(const float* dy, const float* x, float* dx, int64_t count);
   OfTwo(const KernelRequest& r, Function function)
-      : function_(function), dy_(r, r.op.inputs[0], 0), x_(r, r.op.inputs[1], dy_.workspace_bytes()),
-        dx_(r, r.op.outputs[0]), count_(stored_floats(r, r.op.outputs[0])) {}
+      : function_(function),
+        dy_(r, r.op.inputs[0], 0),
+        x_(r, r.op.inputs[1], dy_.workspace_bytes()),
+        dx_(r, r.op.outputs[0]),
+        count_(stored_floats(r, r.op.outputs[0])) {}
   int64_t workspace_bytes() const override { return dy_.workspace_bytes() + x_.workspace_bytes(); }
   void bind(const Addresses& a) override {
     dy_.bind(a);
@@ -52,8 +58,11 @@ class OfTwo final : public Kernel {
 class Scale final : public Kernel {
  public:
   explicit Scale(const KernelRequest& r)
-      : function_(r.engine.vector.rows.scale), factor_(static_cast<float>(std::get<ScaleAttributes>(r.op.attributes).factor)),
-        x_(r, r.op.inputs[0], 0), y_(r, r.op.outputs[0]), count_(stored_floats(r, r.op.outputs[0])) {}
+      : function_(r.engine.vector.rows.scale),
+        factor_(static_cast<float>(std::get<ScaleAttributes>(r.op.attributes).factor)),
+        x_(r, r.op.inputs[0], 0),
+        y_(r, r.op.outputs[0]),
+        count_(stored_floats(r, r.op.outputs[0])) {}
   int64_t workspace_bytes() const override { return x_.workspace_bytes(); }
   void bind(const Addresses& a) override {
     x_.bind(a);

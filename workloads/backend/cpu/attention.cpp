@@ -25,8 +25,12 @@ float keep_scale(const AttentionAttributes& a) {
 class Attention final : public Kernel {
  public:
   explicit Attention(const KernelRequest& r)
-      : vector_(r.engine.vector.attention), a_(std::get<AttentionAttributes>(r.op.attributes)), layer_(r.op.layer),
-        shape_(attention_shape(r, r.input(0).shape)), qkv_(r, r.op.inputs[0]), context_(r, r.op.outputs[0]) {
+      : vector_(r.engine.vector.attention),
+        a_(std::get<AttentionAttributes>(r.op.attributes)),
+        layer_(r.op.layer),
+        shape_(attention_shape(r, r.input(0).shape)),
+        qkv_(r, r.op.inputs[0]),
+        context_(r, r.op.outputs[0]) {
     if (a_.masked) lengths_.emplace(r, r.op.inputs[1]);
     if (a_.rate > 0) random_.emplace(r, r.op.inputs.back());
     if (r.is_read(r.op.outputs[1])) saved_.emplace(r, r.op.outputs[1]);
@@ -42,8 +46,12 @@ class Attention final : public Kernel {
   }
 
   void run() override {
-    AttentionForward f{shape_, qkv_.floats(), lengths_ ? checked_lengths() : nullptr, context_.floats(),
-                       saved_ ? saved_->bytes() : nullptr, workspace_};
+    AttentionForward f{shape_,
+                       qkv_.floats(),
+                       lengths_ ? checked_lengths() : nullptr,
+                       context_.floats(),
+                       saved_ ? saved_->bytes() : nullptr,
+                       workspace_};
     if (random_) {
       const auto* state = reinterpret_cast<const uint32_t*>(random_->ints());
       f.drops = true;
@@ -77,9 +85,13 @@ class Attention final : public Kernel {
 class AttentionBackwardKernel final : public Kernel {
  public:
   explicit AttentionBackwardKernel(const KernelRequest& r)
-      : vector_(r.engine.vector.attention), a_(std::get<AttentionAttributes>(r.op.attributes)),
-        shape_(attention_shape(r, r.input(1).shape)), dcontext_(r, r.op.inputs[0]), qkv_(r, r.op.inputs[1]),
-        saved_(r, r.op.inputs[3]), dqkv_(r, r.op.outputs[0]) {
+      : vector_(r.engine.vector.attention),
+        a_(std::get<AttentionAttributes>(r.op.attributes)),
+        shape_(attention_shape(r, r.input(1).shape)),
+        dcontext_(r, r.op.inputs[0]),
+        qkv_(r, r.op.inputs[1]),
+        saved_(r, r.op.inputs[3]),
+        dqkv_(r, r.op.outputs[0]) {
     if (a_.masked) lengths_.emplace(r, r.op.inputs[4]);
   }
   int64_t workspace_bytes() const override { return vector_.workspace_bytes(shape_); }
@@ -89,8 +101,8 @@ class AttentionBackwardKernel final : public Kernel {
     workspace_ = a.workspace;
   }
   void run() override {
-    AttentionBackward b{shape_, dcontext_.floats(), qkv_.floats(), lengths_ ? lengths_->ints() : nullptr,
-                        saved_.bytes(), dqkv_.floats(), workspace_};
+    AttentionBackward b{shape_,         dcontext_.floats(), qkv_.floats(), lengths_ ? lengths_->ints() : nullptr,
+                        saved_.bytes(), dqkv_.floats(),     workspace_};
     b.drops = a_.rate > 0;
     b.keep_scale = keep_scale(a_);
     vector_.backward(b);

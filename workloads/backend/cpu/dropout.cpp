@@ -13,8 +13,12 @@ namespace {
 class DropoutOfRows final : public Kernel {
  public:
   explicit DropoutOfRows(const KernelRequest& r)
-      : vector_(r.engine.vector.rows), a_(std::get<DropoutAttributes>(r.op.attributes)), x_(r, r.op.inputs[0]),
-        random_(r, r.op.inputs[1]), y_(r, r.op.outputs[0]), count_(element_count(r.output(0).shape)) {
+      : vector_(r.engine.vector.rows),
+        a_(std::get<DropoutAttributes>(r.op.attributes)),
+        x_(r, r.op.inputs[0]),
+        random_(r, r.op.inputs[1]),
+        y_(r, r.op.outputs[0]),
+        count_(element_count(r.output(0).shape)) {
     if (a_.residual) residual_.emplace(r, r.op.inputs[2]);
     if (r.is_read(r.op.outputs[1])) saved_.emplace(r, r.op.outputs[1]);
   }
@@ -26,8 +30,11 @@ class DropoutOfRows final : public Kernel {
   }
   void run() override {
     const auto* state = reinterpret_cast<const uint32_t*>(random_.ints());
-    vector_.dropout_forward({x_.floats(), residual_ ? residual_->floats() : nullptr, y_.floats(),
-                             saved_ ? reinterpret_cast<uint8_t*>(saved_->bytes()) : nullptr, count_,
+    vector_.dropout_forward({x_.floats(),
+                             residual_ ? residual_->floats() : nullptr,
+                             y_.floats(),
+                             saved_ ? reinterpret_cast<uint8_t*>(saved_->bytes()) : nullptr,
+                             count_,
                              {state[0], state[1], a_.stream, dropout_mask::threshold(a_.rate)},
                              static_cast<float>(dropout_mask::scale(a_.rate))});
   }
@@ -44,8 +51,12 @@ class DropoutOfRows final : public Kernel {
 class DropoutOfRowsBackward final : public Kernel {
  public:
   explicit DropoutOfRowsBackward(const KernelRequest& r)
-      : vector_(r.engine.vector.rows), rate_(std::get<DropoutAttributes>(r.op.attributes).rate), dy_(r, r.op.inputs[0]),
-        saved_(r, r.op.inputs[1]), dx_(r, r.op.outputs[0]), count_(element_count(r.output(0).shape)) {}
+      : vector_(r.engine.vector.rows),
+        rate_(std::get<DropoutAttributes>(r.op.attributes).rate),
+        dy_(r, r.op.inputs[0]),
+        saved_(r, r.op.inputs[1]),
+        dx_(r, r.op.outputs[0]),
+        count_(element_count(r.output(0).shape)) {}
   void bind(const Addresses& a) override {
     for (Slot* s : {&dy_, &saved_, &dx_}) s->bind(a);
   }
@@ -65,7 +76,10 @@ class DropoutOfRowsBackward final : public Kernel {
 class ElementOrder {
  public:
   ElementOrder(const Shape& image, int64_t block)
-      : block_(block), count_(element_count(image)), channels_(image[1]), spatial_(image[2] * image[3]),
+      : block_(block),
+        count_(element_count(image)),
+        channels_(image[1]),
+        spatial_(image[2] * image[3]),
         blocks_(round_up(channels_, block) / block) {}
   int64_t count() const { return count_; }
   int64_t position(int64_t i) const {
@@ -81,9 +95,13 @@ class ElementOrder {
 class DropoutOfImages final : public Kernel {
  public:
   explicit DropoutOfImages(const KernelRequest& r)
-      : backward_(r.op.kind == OpKind::dropout_backward), a_(std::get<DropoutAttributes>(r.op.attributes)),
-        from_(r, r.op.inputs[0], 0), to_(r, r.op.outputs[0]), random_(r, r.op.inputs[1]),
-        order_(r.output(0).shape, r.layouts.block()), stored_floats_(stored_floats(r, r.op.outputs[0])) {
+      : backward_(r.op.kind == OpKind::dropout_backward),
+        a_(std::get<DropoutAttributes>(r.op.attributes)),
+        from_(r, r.op.inputs[0], 0),
+        to_(r, r.op.outputs[0]),
+        random_(r, r.op.inputs[1]),
+        order_(r.output(0).shape, r.layouts.block()),
+        stored_floats_(stored_floats(r, r.op.outputs[0])) {
     if (!backward_ && a_.residual) residual_.emplace(r, r.op.inputs[2], from_.workspace_bytes());
     if (!backward_ && r.is_read(r.op.outputs[1])) saved_.emplace(r, r.op.outputs[1]);
   }

@@ -52,7 +52,10 @@ class PickedRows {
 class GatherRows final : public Kernel {
  public:
   explicit GatherRows(const KernelRequest& r)
-      : rows_(r, 1, r.input(0).shape[0]), width_(r.input(0).shape[1]), source_(r, r.op.inputs[0]), y_(r, r.op.outputs[0]) {}
+      : rows_(r, 1, r.input(0).shape[0]),
+        width_(r.input(0).shape[1]),
+        source_(r, r.op.inputs[0]),
+        y_(r, r.op.outputs[0]) {}
   void bind(const Addresses& a) override {
     rows_.bind(a);
     source_.bind(a);
@@ -73,12 +76,17 @@ class GatherRows final : public Kernel {
   Slot source_, y_;
 };
 
-// Columns are shared out among the threads, so that rows may be picked several times and always add up in the same order.
+// Columns are shared out among the threads, so that rows may be picked several times and always add up in the same
+// order.
 class GatherRowsBackward final : public Kernel {
  public:
   explicit GatherRowsBackward(const KernelRequest& r)
-      : rows_(r, 2, r.output(0).shape[0]), source_rows_(r.output(0).shape[0]), width_(r.output(0).shape[1]),
-        stripes_(std::clamp<int64_t>(width_ / 64, 1, r.engine.threads)), dy_(r, r.op.inputs[0]), dx_(r, r.op.outputs[0]) {}
+      : rows_(r, 2, r.output(0).shape[0]),
+        source_rows_(r.output(0).shape[0]),
+        width_(r.output(0).shape[1]),
+        stripes_(std::clamp<int64_t>(width_ / 64, 1, r.engine.threads)),
+        dy_(r, r.op.inputs[0]),
+        dx_(r, r.op.outputs[0]) {}
   void bind(const Addresses& a) override {
     rows_.bind(a);
     dy_.bind(a);
@@ -111,7 +119,9 @@ class GatherRowsBackward final : public Kernel {
 class SwapAxes final : public Kernel {
  public:
   explicit SwapAxes(const KernelRequest& r)
-      : a_(std::get<SwapAttributes>(r.op.attributes)), x_(r, r.op.inputs[0], 0), y_(r, r.op.outputs[0]),
+      : a_(std::get<SwapAttributes>(r.op.attributes)),
+        x_(r, r.op.inputs[0], 0),
+        y_(r, r.op.outputs[0]),
         row_(stored_floats(r, r.op.outputs[0]) / (a_.outer * a_.inner)) {}
   int64_t workspace_bytes() const override { return x_.workspace_bytes(); }
   void bind(const Addresses& a) override {
@@ -124,7 +134,8 @@ class SwapAxes final : public Kernel {
 #pragma omp parallel for schedule(static) if (a_.outer * a_.inner * row_ > 16384)
     for (int64_t i = 0; i < a_.inner; ++i)
       for (int64_t o = 0; o < a_.outer; ++o)
-        std::memcpy(y + (i * a_.outer + o) * row_, x + (o * a_.inner + i) * row_, static_cast<size_t>(row_) * sizeof(float));
+        std::memcpy(y + (i * a_.outer + o) * row_, x + (o * a_.inner + i) * row_,
+                    static_cast<size_t>(row_) * sizeof(float));
   }
 
  private:

@@ -10,8 +10,13 @@ namespace {
 class LayerNorm final : public Kernel {
  public:
   explicit LayerNorm(const KernelRequest& r)
-      : vector_(r.engine.vector.rows), x_(r, r.op.inputs[0]), scale_(r, r.op.inputs[1]), shift_(r, r.op.inputs[2]),
-        y_(r, r.op.outputs[0]), rows_(r.input(0).shape[0]), width_(r.input(0).shape[1]),
+      : vector_(r.engine.vector.rows),
+        x_(r, r.op.inputs[0]),
+        scale_(r, r.op.inputs[1]),
+        shift_(r, r.op.inputs[2]),
+        y_(r, r.op.outputs[0]),
+        rows_(r.input(0).shape[0]),
+        width_(r.input(0).shape[1]),
         epsilon_(static_cast<float>(std::get<LayerNormAttributes>(r.op.attributes).epsilon)) {
     if (r.is_read(r.op.outputs[1])) saved_.emplace(r, r.op.outputs[1]);
   }
@@ -38,7 +43,9 @@ class LayerNorm final : public Kernel {
 class LayerNormBackwardKernel final : public Kernel {
  public:
   explicit LayerNormBackwardKernel(const KernelRequest& r)
-      : vector_(r.engine.vector.rows), threads_(r.engine.threads), rows_(r.input(1).shape[0]),
+      : vector_(r.engine.vector.rows),
+        threads_(r.engine.threads),
+        rows_(r.input(1).shape[0]),
         width_(r.input(1).shape[1]) {
     for (const TensorId id : r.op.inputs) inputs_.emplace_back(r, id);
     for (const TensorId id : r.op.outputs) outputs_.emplace_back(r, id);

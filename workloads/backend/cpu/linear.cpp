@@ -27,7 +27,8 @@ constexpr int64_t rows_worth_reordering = 512;
 
 // c = a b (+ bias), each seen as the description says; `wanted_a` and `wanted_b` are what the primitive may ask for.
 std::unique_ptr<PrimitiveKernel> product(const KernelRequest& r, const Operand& a, const Operand& b, const Operand& c,
-                                         const Desc& wanted_a, const Desc& wanted_b, std::optional<TensorId> bias = {}) {
+                                         const Desc& wanted_a, const Desc& wanted_b,
+                                         std::optional<TensorId> bias = {}) {
   const Desc row = bias ? matrix(1, r.program.tensor(*bias).shape[0]) : Desc{};
   const auto pd = onednn::matmul(r.engine.engine, wanted_a, wanted_b, row, c.view);
   auto kernel = std::make_unique<PrimitiveKernel>(r);
@@ -43,8 +44,12 @@ std::unique_ptr<PrimitiveKernel> product(const KernelRequest& r, const Operand& 
 class WeightsAndBias final : public Kernel {
  public:
   WeightsAndBias(const KernelRequest& r, std::unique_ptr<Kernel> weights)
-      : weights_(std::move(weights)), sum_(r.engine.vector.column_sums), dy_(r, r.op.inputs[1]), db_(r, r.op.outputs[1]),
-        rows_(r.input(1).shape[0]), columns_(r.input(1).shape[1]) {}
+      : weights_(std::move(weights)),
+        sum_(r.engine.vector.column_sums),
+        dy_(r, r.op.inputs[1]),
+        db_(r, r.op.outputs[1]),
+        rows_(r.input(1).shape[0]),
+        columns_(r.input(1).shape[1]) {}
   int64_t workspace_bytes() const override { return weights_->workspace_bytes(); }
   void bind(const Addresses& addresses) override {
     weights_->bind(addresses);

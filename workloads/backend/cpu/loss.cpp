@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax cross-entropy on the CPU. Each row's largest logit and sum are kept for the backward, and how many rows count;
-// the logits themselves are still there.
+// Softmax cross-entropy on the CPU. Each row's largest logit and sum are kept for the backward, and how many rows
+// count; the logits themselves are still there.
 #include <algorithm>
 #include <cmath>
 
@@ -19,9 +19,15 @@ namespace {
 class CrossEntropy final : public Kernel {
  public:
   explicit CrossEntropy(const KernelRequest& r)
-      : vector_(r.engine.vector.rows), a_(std::get<LossAttributes>(r.op.attributes)), rows_(r.input(0).shape[0]),
-        classes_(r.input(0).shape[1]), layer_(r.op.layer), logits_(r, r.op.inputs[0]), labels_(r, r.op.inputs[1]),
-        loss_(r, r.op.outputs[0]), correct_(r, r.op.outputs[1]) {
+      : vector_(r.engine.vector.rows),
+        a_(std::get<LossAttributes>(r.op.attributes)),
+        rows_(r.input(0).shape[0]),
+        classes_(r.input(0).shape[1]),
+        layer_(r.op.layer),
+        logits_(r, r.op.inputs[0]),
+        labels_(r, r.op.inputs[1]),
+        loss_(r, r.op.outputs[0]),
+        correct_(r, r.op.outputs[1]) {
     if (r.is_read(r.op.outputs[2])) saved_.emplace(r, r.op.outputs[2]);
     if (a_.ignore_negative) count_.emplace(r, r.op.outputs[3]);
   }
@@ -94,8 +100,13 @@ class CrossEntropyBackward final : public Kernel {
   explicit CrossEntropyBackward(const KernelRequest& r)
       : vector_(r.engine.vector.rows),
         smoothing_(static_cast<float>(std::get<LossAttributes>(r.op.attributes).label_smoothing)),
-        rows_(r.output(0).shape[0]), classes_(r.output(0).shape[1]), dloss_(r, r.op.inputs[0]), labels_(r, r.op.inputs[1]),
-        saved_(r, r.op.inputs[2]), logits_(r, r.op.inputs[3]), dx_(r, r.op.outputs[0]) {}
+        rows_(r.output(0).shape[0]),
+        classes_(r.output(0).shape[1]),
+        dloss_(r, r.op.inputs[0]),
+        labels_(r, r.op.inputs[1]),
+        saved_(r, r.op.inputs[2]),
+        logits_(r, r.op.inputs[3]),
+        dx_(r, r.op.outputs[0]) {}
   void bind(const Addresses& a) override {
     for (Slot* s : {&dloss_, &labels_, &saved_, &logits_, &dx_}) s->bind(a);
   }

@@ -22,16 +22,20 @@ struct Wanted {
   std::vector<double> context, dqkv;
 };
 
-Wanted wanted(const Case& c, const std::vector<float>& qkv, const std::vector<float>& dcontext, const DropoutDraw& draw) {
+Wanted wanted(const Case& c, const std::vector<float>& qkv, const std::vector<float>& dcontext,
+              const DropoutDraw& draw) {
   const AttentionShape& s = c.shape;
-  const auto S = static_cast<size_t>(s.sequence), D = static_cast<size_t>(s.head_size), H = static_cast<size_t>(s.heads);
+  const auto S = static_cast<size_t>(s.sequence), D = static_cast<size_t>(s.head_size),
+             H = static_cast<size_t>(s.heads);
   const size_t hidden = H * D;
   Wanted w{std::vector<double>(dcontext.size()), std::vector<double>(qkv.size())};
   const double scale = 1 / std::sqrt(static_cast<double>(D)), keep = dropout_mask::scale(c.rate);
   for (size_t n = 0; n < static_cast<size_t>(s.batch); ++n)
     for (size_t h = 0; h < H; ++h) {
       const size_t length = c.lengths.empty() ? S : static_cast<size_t>(c.lengths[n]);
-      const auto at = [&](size_t part, size_t token, size_t d) { return (n * S + token) * 3 * hidden + part * hidden + h * D + d; };
+      const auto at = [&](size_t part, size_t token, size_t d) {
+        return (n * S + token) * 3 * hidden + part * hidden + h * D + d;
+      };
       for (size_t i = 0; i < S; ++i) {
         std::vector<double> p(length), dp(length), factor(length, 1);
         double sum = 0, expected = 0;
@@ -75,7 +79,8 @@ void check(const VectorKernels& k, const Case& c) {
   const int32_t* lengths = c.lengths.empty() ? nullptr : c.lengths.data();
   const float keep = static_cast<float>(dropout_mask::scale(c.rate));
   k.attention.forward({s, qkv.data(), lengths, context.data(), saved.data(), workspace.data(), drops, draw, keep});
-  k.attention.backward({s, dcontext.data(), qkv.data(), lengths, saved.data(), dqkv.data(), workspace.data(), drops, keep});
+  k.attention.backward(
+      {s, dcontext.data(), qkv.data(), lengths, saved.data(), dqkv.data(), workspace.data(), drops, keep});
   const Wanted w = wanted(c, qkv, dcontext, draw);
   for (size_t i = 0; i < count; ++i) ASSERT_NEAR(context[i], w.context[i], 2e-5) << "element " << i;
   for (size_t i = 0; i < 3 * count; ++i) ASSERT_NEAR(dqkv[i], w.dqkv[i], 5e-5) << "element " << i;
@@ -87,8 +92,8 @@ void check(const VectorKernels& k, const Case& c) {
 
 TEST(AttentionKernels, AgreeWithSumsInDouble) {
   const Case cases[] = {
-      {{2, 2, 16, 16, 2}, {}, 0},     {{1, 3, 7, 5, 4}, {}, 0.2},         {{3, 1, 33, 20, 2}, {1, 17, 33}, 0.1},
-      {{2, 2, 64, 64, 3}, {64, 40}, 0}, {{1, 1, 200, 24, 1}, {}, 0.1},      {{2, 1, 270, 8, 2}, {1, 201}, 0.5},
+      {{2, 2, 16, 16, 2}, {}, 0},       {{1, 3, 7, 5, 4}, {}, 0.2},    {{3, 1, 33, 20, 2}, {1, 17, 33}, 0.1},
+      {{2, 2, 64, 64, 3}, {64, 40}, 0}, {{1, 1, 200, 24, 1}, {}, 0.1}, {{2, 1, 270, 8, 2}, {1, 201}, 0.5},
       {{1, 2, 1, 4, 1}, {}, 0},
   };
   for (const VectorKernels* k : runnable_kernels())

@@ -42,7 +42,8 @@ void check_layer_norm(const VectorKernels& k, int64_t rows, int64_t width, int p
   const auto scale = normal_values(w, 3, 1), shift = normal_values(w, 4);
   std::vector<float> y(count), dx(count), mean(static_cast<size_t>(rows)), inverse(mean.size()), dscale(w), dshift(w);
   std::vector<float> partial(static_cast<size_t>(k.rows.layer_norm_workspace_bytes(width, parts)) / sizeof(float));
-  k.rows.layer_norm_forward({x.data(), scale.data(), shift.data(), y.data(), mean.data(), inverse.data(), rows, width, 1e-3f});
+  k.rows.layer_norm_forward(
+      {x.data(), scale.data(), shift.data(), y.data(), mean.data(), inverse.data(), rows, width, 1e-3f});
   k.rows.layer_norm_backward({dy.data(), x.data(), scale.data(), mean.data(), inverse.data(), dx.data(), dscale.data(),
                               dshift.data(), partial.data(), rows, width, parts});
   std::vector<double> want_scale(w), want_shift(w);

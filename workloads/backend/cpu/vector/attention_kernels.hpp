@@ -20,7 +20,7 @@ struct AttentionForward {
   const float* qkv;
   const int32_t* lengths;  // [batch], or nullptr: all keys are looked at
   float* context;
-  std::byte* saved;        // nullptr: nothing is kept
+  std::byte* saved;  // nullptr: nothing is kept
   std::byte* workspace;
   bool drops = false;
   DropoutDraw draw;
