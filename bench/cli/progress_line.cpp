@@ -9,6 +9,7 @@
 #include "bench/cli/terminal.hpp"
 #include "reports/render/report_view.hpp"
 #include "reports/render/text.hpp"
+#include "reports/render/units.hpp"
 
 namespace gpusizer::cli {
 namespace {
@@ -36,6 +37,19 @@ double recent_rate(const LoopResult& result) {
 std::string test_text(const Evaluation& evaluation) {
   return evaluation.accuracy ? fmt::format(", test accuracy {:.3f}", *evaluation.accuracy)
                              : fmt::format(", test loss {:.3f}", evaluation.loss);
+}
+
+std::string inference_summary(const record::Case& record) {
+  std::string text;
+  for (const record::InferenceRun& run : record.inference->runs) {
+    text += fmt::format("{}{}", text.empty() ? "" : "; ", run.name);
+    if (run.samples_per_second) text += fmt::format(" {:.4g} {}", *run.samples_per_second, record.throughput.unit);
+    if (run.p50_seconds) text += fmt::format(", p50 {}", render::time_text(*run.p50_seconds));
+    if (run.p99_seconds) text += fmt::format(", p99 {}", render::time_text(*run.p99_seconds));
+    if (run.accuracy) text += fmt::format(", accuracy {:.4f}", *run.accuracy);
+    else if (run.loss) text += fmt::format(", loss {:.4f}", *run.loss);
+  }
+  return text;
 }
 
 }  // namespace
@@ -79,6 +93,7 @@ void ProgressLine::rewrite(const std::string& line) {
 
 std::string summary_of(const record::Case& record) {
   if (record.status != record::CaseStatus::ok) return fmt::format("{}: {}", record::to_word(record.status), record.reason);
+  if (record.inference && !record.inference->runs.empty()) return inference_summary(record);
   const auto& m = record.measurement;
   std::string text = render::throughput_text(record.throughput, render::unit_text(record.throughput));
   const auto& training = record.training;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "bench/run_config/check_inference.hpp"
 #include "bench/run_config/family.hpp"
 #include "bench/run_config/model_flags.hpp"
 #include "bench/run_config/run_config.hpp"
@@ -191,6 +192,8 @@ void fill(CaseConfig& c) {
 }  // namespace
 
 CaseConfig complete_case(CaseConfig c) {
+  check_mode(c);
+  if (c.mode == "infer") return complete_inference(std::move(c));
   if (c.model.empty()) refuse("no model was named", "--model", "add --model resnet50, or --suite demo; see gpusizer list models");
   check_model_options(find_model(c.model), c.options);
   check_kind(c);
@@ -216,6 +219,9 @@ std::string case_id(const CaseConfig& c) {
   if (c.optimizer != "sgd" && c.optimizer != "adamw" && c.optimizer != "adam") id += "/" + c.optimizer;
   if (c.accumulate > 1) id += fmt::format("/accumulate{}", c.accumulate);
   if (c.threads > 0) id += fmt::format("/t{}", c.threads);
+  if (c.mode == "infer") id += "/infer";
+  if (c.rate) id += fmt::format("/rate{}", *c.rate);
+  if (c.prune > 0) id += fmt::format("/prune{}", c.prune);
   return id;
 }
 

@@ -53,6 +53,13 @@ struct CaseConfig {
 
   std::string checkpoint;  // a folder for what is needed to go on after an interruption; empty: nothing is saved
   std::optional<std::int64_t> checkpoint_every;  // steps between two; empty: as many as an epoch has
+
+  std::string mode = "train";  // or "infer": answers requests of `batch` samples, after a training where one is asked for
+  std::optional<double> rate;  // infer: requests offered per second; empty: one after the other
+  std::optional<std::int64_t> requests;  // infer: how many; or as many as come in max_seconds
+  double prune = 0;      // infer: share of the weights that become zero
+  std::string weights;   // infer: a safetensors file; empty: trained, or random without epochs and steps
+  std::optional<std::int64_t> training_batch;  // infer: of the training
 };
 
 struct RunConfig {
@@ -63,6 +70,9 @@ struct RunConfig {
 // Checks everything that can be checked without data or a device, and fills what follows from other fields.
 // Throws Error(usage) naming the flag (or, in a suite, the case) and what to do. See check_case.cpp for the rules.
 CaseConfig complete_case(CaseConfig config);
+
+// Whether the case trains at all: not for inference with given or random weights.
+bool trains(const CaseConfig& config);
 
 // "resnet50/synthetic/b16/fp32/cpu": the same whenever the same case is run, with what departs from the usual appended.
 std::string case_id(const CaseConfig& config);

@@ -47,21 +47,22 @@ std::vector<std::int64_t> length_list(const std::string& text) {
 
 constexpr Setting kSettings[] = {
     {"model", Kind::word, "NAME", "what to train; see gpusizer list models", [](CaseConfig& c, const Value& v) { c.model = word(v); }},
+    {"mode", Kind::word, "train|infer", "train a model, or answer requests with it [train]", [](CaseConfig& c, const Value& v) { c.mode = word(v); }},
     {"data", Kind::word, "NAME", "what to train on: a name, name:path or a folder; see gpusizer list data [synthetic]", [](CaseConfig& c, const Value& v) { c.data = word(v); }},
     {"synthetic-samples", Kind::whole, "N", "samples in an epoch of synthetic data [images: 1281167]", [](CaseConfig& c, const Value& v) { c.synthetic_samples = whole(v); }},
     {"device", Kind::word, "NAME", "what to run on; see gpusizer list devices [cpu]", [](CaseConfig& c, const Value& v) { c.device = word(v); }},
     {"threads", Kind::whole, "N", "threads that compute [all]", [](CaseConfig& c, const Value& v) { c.threads = whole(v); }},
     {"loader-threads", Kind::whole, "N", "threads that prepare samples [by the data]", [](CaseConfig& c, const Value& v) { c.loader_threads = whole(v); }},
-    {"batch", Kind::whole, "N", "samples in a step [by the model and the size of its samples]", [](CaseConfig& c, const Value& v) { c.batch = whole(v); }},
+    {"batch", Kind::whole, "N", "samples in a step, or in a request [by the model and the size of its samples; 1 in a request]", [](CaseConfig& c, const Value& v) { c.batch = whole(v); }},
     {"tail", Kind::word, "keep|drop", "the smaller last batch of an epoch: a program of its own, or left out [keep]", [](CaseConfig& c, const Value& v) { c.tail = word(v); }},
     {"augment", Kind::on_off, "on|off", "random shifts, crops and mirror images in training [on from 10 epochs on]", [](CaseConfig& c, const Value& v) { c.augment = flag(v); }},
-    {"precision", Kind::word, "P", "number format of the arithmetic: fp32, tf32, fp16 or bf16; emulated on CPUs, where only fp32 is fast [fp32]", [](CaseConfig& c, const Value& v) { c.precision = word(v); }},
+    {"precision", Kind::word, "P", "number format of the arithmetic: fp32, tf32, fp16 or bf16; emulated on CPUs, where only fp32 is fast; int8 to infer [fp32]", [](CaseConfig& c, const Value& v) { c.precision = word(v); }},
     {"seed", Kind::whole, "N", "of weights, sample order, augmentation and dropout [1]", [](CaseConfig& c, const Value& v) { c.seed = static_cast<std::uint64_t>(whole(v)); }},
     {"epochs", Kind::number, "E", "train for E passes over the data", [](CaseConfig& c, const Value& v) { c.epochs = number(v); }},
     {"steps", Kind::whole, "N", "train for exactly N steps", [](CaseConfig& c, const Value& v) { c.steps = whole(v); }},
     {"warmup", Kind::whole, "N", "leading steps that never count, at least 1; more are cut where the times say so [1]", [](CaseConfig& c, const Value& v) { c.warmup = whole(v); }},
     {"max-steps", Kind::whole, "N", "stop after N steps at the latest", [](CaseConfig& c, const Value& v) { c.max_steps = whole(v); }},
-    {"max-seconds", Kind::number, "S", "stop after S seconds of training at the latest", [](CaseConfig& c, const Value& v) { c.max_seconds = number(v); }},
+    {"max-seconds", Kind::number, "S", "stop after S seconds of training, or of requests to each form of the model, at the latest [to infer: 20]", [](CaseConfig& c, const Value& v) { c.max_seconds = number(v); }},
     {"precision-target", Kind::number, "P", "stop when the 95 % half-width of the mean step time is within P of it [0.02]", [](CaseConfig& c, const Value& v) { c.precision_target = number(v); }},
     {"optimizer", Kind::word, "NAME", "sgd, adam, adamw, adagrad or lamb [images: sgd, text: adamw, series: adam]", [](CaseConfig& c, const Value& v) { c.optimizer = word(v); }},
     {"accumulate", Kind::whole, "K", "micro-batches that a step's batch is cut into, one update for all [1]", [](CaseConfig& c, const Value& v) { c.accumulate = whole(v); }},
@@ -102,6 +103,11 @@ constexpr Setting kSettings[] = {
     {"target-accuracy", Kind::number, "A", "stop when the test accuracy reaches A (0 to 1), and report the time", [](CaseConfig& c, const Value& v) { c.target_accuracy = number(v); }},
     {"checkpoint", Kind::word, "DIR", "save weights and all else there that --resume needs, the last two times", [](CaseConfig& c, const Value& v) { c.checkpoint = word(v); }},
     {"checkpoint-every", Kind::whole, "N", "steps between checkpoints; the end and an interruption have one too [an epoch]", [](CaseConfig& c, const Value& v) { c.checkpoint_every = whole(v); }},
+    {"rate", Kind::number, "R", "to infer: requests offered per second, at random moments [each when the one before is done]", [](CaseConfig& c, const Value& v) { c.rate = number(v); }},
+    {"requests", Kind::whole, "N", "to infer: requests to each form of the model [as many as come in --max-seconds]", [](CaseConfig& c, const Value& v) { c.requests = whole(v); }},
+    {"weights", Kind::word, "FILE", "to infer: a checkpoint or another safetensors file [trained with --epochs or --steps, else random]", [](CaseConfig& c, const Value& v) { c.weights = word(v); }},
+    {"training-batch", Kind::whole, "N", "to infer: samples in a step of the training before [by the model and the size of its samples]", [](CaseConfig& c, const Value& v) { c.training_batch = whole(v); }},
+    {"prune", Kind::number, "P", "to infer: share of the weights, the smallest ones, that are set to zero [0]", [](CaseConfig& c, const Value& v) { c.prune = number(v); }},
 };
 
 [[noreturn]] void refuse(const Setting& setting, const std::string& text, const char* expected) {

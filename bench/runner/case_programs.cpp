@@ -26,7 +26,8 @@ bool same_type(DType dtype, ValueType type) {
   return type == ValueType::i32 ? dtype == DType::i32 : dtype == DType::f32;
 }
 
-// Every input of a program is a field of the data, of as many values as the program reads.
+}  // namespace
+
 void check_inputs(const Program& program, const std::vector<Field>& fields, const std::string& source) {
   for (const Tensor& tensor : program.tensors) {
     if (tensor.role != Role::input) continue;
@@ -40,6 +41,8 @@ void check_inputs(const Program& program, const std::vector<Field>& fields, cons
                 "leave out the flags that change the model's shape");
   }
 }
+
+namespace {
 
 class Builder {
  public:

@@ -10,4 +10,7 @@ namespace gpusizer {
 // when the data lacks what the model reads, or when a target accuracy is asked of a model that reports none.
 void build_case_programs(PreparedCase& prepared);
 
+// Every input of a program must be a field of the data, of as many values as the program reads. Throws Error(usage).
+void check_inputs(const Program& program, const std::vector<Field>& fields, const std::string& source);
+
 }  // namespace gpusizer

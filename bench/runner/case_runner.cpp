@@ -7,6 +7,7 @@
 #include <csignal>
 #include <new>
 
+#include "bench/inference/run_inference.hpp"
 #include "bench/machine/cpu.hpp"
 #include "bench/machine/describe.hpp"
 #include "bench/machine/memory.hpp"
@@ -142,6 +143,7 @@ void run_prepared(record::Case& record, PreparedCase& prepared, const CaseContex
   fill_prepared(record, prepared);
   check_fit(prepared);
   if (context.progress.prepared) context.progress.prepared(prepared);
+  if (prepared.config.mode == "infer") return run_inference(record, prepared, context);
   LoopResult result;
   try {
     train(record, prepared, context, result);

@@ -52,6 +52,7 @@ record::StringMap data_words(const PreparedCase& p) {
 
 // A precision that the device only rounds to shows how a model learns in it, never how fast.
 void mark_emulated(record::Case& record, const PreparedCase& p) {
+  if (p.config.mode == "infer") return;  // each form says it of itself
   const auto emulated = p.backend->target(p.device).emulated_dtypes;
   if (std::ranges::find(emulated, element_type(precision(p.config.precision))) == emulated.end()) return;
   record.throughput.provenance = record::Provenance::emulated;
@@ -84,6 +85,12 @@ record::Config requested_config(const CaseConfig& c) {
   r.target_accuracy = asked(c.target_accuracy);
   r.max_seconds = asked(c.max_seconds);
   r.max_steps = asked(c.steps ? c.steps : c.max_steps);
+  if (c.mode == "infer")
+    r.inference = record::InferenceRequest{
+        .weights = !c.weights.empty() ? "file" : trains(c) ? "trained" : "random",
+        .arrivals = c.rate ? "poisson" : "back_to_back",
+        .offered_requests_per_second = Maybe<double>(c.rate, "each request came when the one before was done"),
+        .pruned_share = c.prune, .unknown = {}};
   return r;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bench/inference/forward_programs.hpp"
 #include "bench/runner/case_data.hpp"
 #include "bench/runner/case_programs.hpp"
 #include "workloads/data/batch_dealer.hpp"
@@ -110,6 +111,10 @@ PreparedCase prepare_case(const CaseConfig& config) {
   p.model = &find_model(config.model);
   open_device(p);
   open_case_data(p);
+  if (config.mode == "infer") {  // its programs are made one form after the other
+    p.facts = facts(any_program(forward_programs(p)));
+    return p;
+  }
   plan_epoch(p);
   plan_loop(p);
   build_case_programs(p);

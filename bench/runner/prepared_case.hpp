@@ -35,6 +35,7 @@ struct CasePrograms {
   std::vector<BucketPrograms> buckets;
 };
 
+// For mode "infer" programs, plan, epoch and loop stay empty, and the facts are of the forward pass.
 struct PreparedCase {
   CaseConfig config;
   const ModelEntry* model = nullptr;

@@ -262,7 +262,7 @@ void check_run(const Checks& checks, const InferenceRun& run) {
   const std::pair<std::int64_t, const char*> counts[] = {
       {run.requests, "requests"}, {run.warmup_requests, "warmup_requests"}, {run.samples, "samples"},
       {run.evaluated_samples, "evaluated_samples"}, {run.weight_bytes, "weight_bytes"},
-      {run.allocated_bytes, "allocated_bytes"}};
+      {run.planned_bytes, "planned_bytes"}};
   for (const auto& [count, name] : counts) checks.not_negative(static_cast<double>(count), name);
   const std::pair<const Maybe<double>&, const char*> times[] = {{run.p50_seconds, "p50_seconds"},
                                                                 {run.p90_seconds, "p90_seconds"},

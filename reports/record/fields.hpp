@@ -148,7 +148,7 @@ void fields(auto& visit, Is<InferenceRun> auto& r) {
   visit.field("integer_share", r.integer_share);
   visit.field("calibration_samples", r.calibration_samples);
   visit.field("weight_bytes", r.weight_bytes);
-  visit.field("allocated_bytes", r.allocated_bytes);
+  visit.field("planned_bytes", r.planned_bytes);
   visit.unknown(r.unknown);
 }
 

@@ -46,7 +46,7 @@ struct InferenceRun {
   Maybe<double> integer_share;  // of the multiply-accumulates
   Maybe<std::int64_t> calibration_samples;  // from which the ranges of integers were taken
   std::int64_t weight_bytes = 0;     // in memory, with what else stays between requests
-  std::int64_t allocated_bytes = 0;  // what the backend took
+  std::int64_t planned_bytes = 0;    // with what a request needs while it is worked on
   UnknownFields unknown;
 
   friend bool operator==(const InferenceRun&, const InferenceRun&) = default;

@@ -138,7 +138,7 @@ inline InferenceRun example_inference_run() {
   run.integer_share = 0.97;
   run.calibration_samples = 256;
   run.weight_bytes = 80'000;
-  run.allocated_bytes = 5'000'000;
+  run.planned_bytes = 5'000'000;
   return run;
 }
 
