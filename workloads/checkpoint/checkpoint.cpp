@@ -54,7 +54,8 @@ class WordReader {
       refuse("this is a safetensors file, but no checkpoint of gpusizer", "name a folder with checkpoints");
     if (word(format_word) != format_version)
       refuse(fmt::format("this checkpoint is of version {}, and this program reads version {}", word(format_word),
-                         format_version), "use the program that made it");
+                         format_version),
+             "use the program that made it");
     if (!file.has_checksum()) refuse("this checkpoint has lost its checksum", "use another one");
   }
 
@@ -64,7 +65,8 @@ class WordReader {
 
   std::string word(const char* name) const {
     const auto found = file_.words().find(name);
-    if (found == file_.words().end()) refuse(fmt::format("this checkpoint does not say its {}", name), "use another one");
+    if (found == file_.words().end())
+      refuse(fmt::format("this checkpoint does not say its {}", name), "use another one");
     return found->second;
   }
 
@@ -113,7 +115,8 @@ void require_same_tensors(const SafetensorsReader& file, const std::vector<Store
     if (!stored) refuse(fmt::format("the checkpoint has no tensor '{}'", tensor.name));
     if (*stored != tensor)
       refuse(fmt::format("the checkpoint's tensor '{}' is {} {}, and the program's is {} {}", tensor.name,
-                         to_string(stored->type), to_string(stored->shape), to_string(tensor.type), to_string(tensor.shape)));
+                         to_string(stored->type), to_string(stored->shape), to_string(tensor.type),
+                         to_string(tensor.shape)));
   }
   for (const StoredTensor& tensor : file.tensors())
     if (!tensor.name.starts_with(history_prefix) && !names.contains(tensor.name))
@@ -127,7 +130,8 @@ std::int64_t save_checkpoint(const std::filesystem::path& path, const Checkpoint
   const auto persistent = persistent_tensors(executor, program_count);
   std::vector<StoredTensor> tensors;
   for (const auto& [name, values] : checkpoint.history)
-    tensors.push_back({std::string(history_prefix) + name, StoredType::f64, {static_cast<std::int64_t>(values.size())}});
+    tensors.push_back(
+        {std::string(history_prefix) + name, StoredType::f64, {static_cast<std::int64_t>(values.size())}});
   tensors.insert(tensors.end(), persistent.begin(), persistent.end());
   SafetensorsWriter file(path, std::move(tensors), words_of(checkpoint));
   for (const auto& [name, values] : checkpoint.history) file.append(std::span(values));

@@ -22,9 +22,11 @@ constexpr std::size_t kept = 2;
 // Case ids have slashes and '#', and a model's name may be anything.
 std::string file_name_part(std::string id) {
   const auto harmless = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' || c == '_';
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' ||
+           c == '_';
   };
-  std::replace_if(id.begin(), id.end(), [&](char c) { return !harmless(c); }, '_');
+  std::replace_if(
+      id.begin(), id.end(), [&](char c) { return !harmless(c); }, '_');
   if (id.starts_with('.')) id.front() = '_';
   return id;
 }
@@ -44,7 +46,8 @@ std::vector<StoredCheckpoint> files_of(const fs::path& folder, const std::string
   std::error_code error;
   if (!fs::exists(folder, error) && !error) return found;
   for (fs::directory_iterator entry(folder, error), last; !error && entry != last; entry.increment(error))
-    if (const auto step = step_in(entry->path().filename().string(), stem, end)) found.push_back({entry->path(), *step});
+    if (const auto step = step_in(entry->path().filename().string(), stem, end))
+      found.push_back({entry->path(), *step});
   if (error)
     throw Error(Fault::environment, "the folder of checkpoints cannot be read: " + error.message(), folder.string(),
                 "choose another --checkpoint folder");
@@ -72,7 +75,9 @@ fs::path CheckpointFolder::path_of(std::int64_t step) const {
   return folder_ / (stem_ + std::to_string(step) + std::string(suffix));
 }
 
-std::vector<StoredCheckpoint> CheckpointFolder::newest_first() const { return files_of(folder_, stem_, std::string(suffix)); }
+std::vector<StoredCheckpoint> CheckpointFolder::newest_first() const {
+  return files_of(folder_, stem_, std::string(suffix));
+}
 
 void CheckpointFolder::tidy(std::int64_t step) const {
   std::error_code ignored;  // what cannot be removed only takes room

@@ -24,7 +24,8 @@ class CheckpointFolder {
 
   std::filesystem::path path_of(std::int64_t step) const;
 
-  // Those of this case, the newest first; none where there is no folder. Throws Error(environment) for an unreadable one.
+  // Those of this case, the newest first; none where there is no folder. Throws Error(environment) for an unreadable
+  // one.
   std::vector<StoredCheckpoint> newest_first() const;
 
   // After the checkpoint of `step` was written: it and the one before it stay. What is older goes, and so do files of

@@ -37,7 +37,8 @@ std::uint64_t avalanche(std::uint64_t hash) {
 }  // namespace
 
 void ContentHash::stripe(const char* bytes) {
-  for (std::size_t lane = 0; lane < 4; ++lane) lanes_[lane] = round(lanes_[lane], word<std::uint64_t>(bytes + 8 * lane));
+  for (std::size_t lane = 0; lane < 4; ++lane)
+    lanes_[lane] = round(lanes_[lane], word<std::uint64_t>(bytes + 8 * lane));
 }
 
 void ContentHash::add(std::string_view bytes) {

@@ -17,10 +17,16 @@ namespace {
 
 const char* hint_for(int code) {
   switch (code) {
-    case ENOSPC: case EDQUOT: return "free some space or choose another folder";
-    case EFBIG: return "raise the limit on file sizes (ulimit -f)";
-    case ENOENT: case ENOTDIR: return "make the folder first";
-    default: return "choose another folder";
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space or choose another folder";
+    case EFBIG:
+      return "raise the limit on file sizes (ulimit -f)";
+    case ENOENT:
+    case ENOTDIR:
+      return "make the folder first";
+    default:
+      return "choose another folder";
   }
 }
 

@@ -13,7 +13,8 @@ namespace gpusizer {
 inline constexpr std::string_view unfinished_suffix = ".tmp";
 
 // Every member throws Error(Fault::environment) with the path and the system's reason (a full disk, a missing folder, a
-// limit: ignore SIGXFSZ for that one). Without finish() nothing is left behind, and a file of that name stays as it was.
+// limit: ignore SIGXFSZ for that one). Without finish() nothing is left behind, and a file of that name stays as it
+// was.
 class ReplacedFile {
  public:
   explicit ReplacedFile(std::filesystem::path target);

@@ -33,8 +33,10 @@ class Parser {
     SafetensorsHeader result;
     std::vector<Placed> placed;
     for (const auto& [name, value] : header.items()) {
-      if (name == words_key) result.words = words(value);
-      else placed.push_back(tensor(name, value));
+      if (name == words_key)
+        result.words = words(value);
+      else
+        placed.push_back(tensor(name, value));
     }
     check_cover(placed);
     for (Placed& one : placed) result.tensors.push_back(std::move(one.tensor));
@@ -121,7 +123,8 @@ class Parser {
     std::int64_t end = 0;
     for (const Placed& one : placed) {
       if (one.begin < end) refuse(fmt::format("tensor '{}' overlaps the one before it", one.tensor.name));
-      if (one.begin > end) refuse(fmt::format("{} bytes before tensor '{}' belong to none", one.begin - end, one.tensor.name));
+      if (one.begin > end)
+        refuse(fmt::format("{} bytes before tensor '{}' belong to none", one.begin - end, one.tensor.name));
       end = one.end;
     }
     if (end < data_bytes_) refuse(fmt::format("its last {} bytes belong to no tensor", data_bytes_ - end));
@@ -134,9 +137,10 @@ class Parser {
 void add_tensor(json& header, const StoredTensor& tensor, std::int64_t& offset) {
   const auto bytes = byte_count(tensor);
   if (tensor.name == words_key || header.contains(tensor.name) || !bytes || *bytes > INT64_MAX - offset)
-    throw Error(Fault::usage, fmt::format("tensor '{}' of {} cannot be stored", tensor.name, to_string(tensor.shape)), "",
-                "give every tensor its own name and a shape that fits");
-  header[tensor.name] = {{"dtype", to_string(tensor.type)}, {"shape", tensor.shape}, {"data_offsets", {offset, offset + *bytes}}};
+    throw Error(Fault::usage, fmt::format("tensor '{}' of {} cannot be stored", tensor.name, to_string(tensor.shape)),
+                "", "give every tensor its own name and a shape that fits");
+  header[tensor.name] = {
+      {"dtype", to_string(tensor.type)}, {"shape", tensor.shape}, {"data_offsets", {offset, offset + *bytes}}};
   offset += *bytes;
 }
 

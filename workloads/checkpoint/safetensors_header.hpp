@@ -31,7 +31,8 @@ std::string header_text(const SafetensorsHeader& header);
 // offsets outside of the data, bytes that belong to no tensor.
 SafetensorsHeader parse_header(std::string_view text, std::int64_t data_bytes, const std::string& file);
 
-// The word under which a file of ours keeps a hash of everything else in it: words, tensors and data. The format has none.
+// The word under which a file of ours keeps a hash of everything else in it: words, tensors and data. The format has
+// none.
 inline constexpr std::string_view checksum_word = "gpusizer_checksum";
 inline constexpr std::string_view checksum_kind = "xxh64:";
 

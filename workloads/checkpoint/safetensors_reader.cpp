@@ -56,8 +56,8 @@ void SafetensorsReader::read_header() {
   std::uint64_t length = 0;
   read_at(0, {reinterpret_cast<char*>(&length), sizeof length});
   if (length > static_cast<std::uint64_t>(bytes_ - length_bytes))
-    refuse(fmt::format("it announces a header of {} bytes and has {} behind it, so it is cut off or something else", length,
-                       bytes_ - length_bytes));
+    refuse(fmt::format("it announces a header of {} bytes and has {} behind it, so it is cut off or something else",
+                       length, bytes_ - length_bytes));
   if (length > static_cast<std::uint64_t>(most_header_bytes))
     refuse(fmt::format("it announces a header of {} bytes, more than the 100 MB that are allowed", length));
   std::string text(length, '\0');
@@ -83,7 +83,8 @@ void SafetensorsReader::check_data() const {
   }
   const std::string& expected = header_.words.at(std::string(checksum_word));
   if (!expected.starts_with(checksum_kind)) refuse(fmt::format("its checksum '{}' is of an unknown kind", expected));
-  if (expected.substr(checksum_kind.size()) != hash.text()) refuse("its checksum is wrong, so something in it was changed");
+  if (expected.substr(checksum_kind.size()) != hash.text())
+    refuse("its checksum is wrong, so something in it was changed");
 }
 
 void SafetensorsReader::read_at(std::int64_t offset, std::span<char> bytes) const {
@@ -108,8 +109,9 @@ std::size_t SafetensorsReader::require(std::string_view name, std::size_t elemen
   const StoredTensor* tensor = find(name);
   if (!tensor) throw Error(Fault::input, fmt::format("the file has no tensor '{}'", name), path_.string());
   if (element_count(tensor->shape) != static_cast<std::int64_t>(elements))
-    throw Error(Fault::input, fmt::format("tensor '{}' is {}, and {} elements are needed", name, to_string(tensor->shape),
-                                          elements), path_.string());
+    throw Error(Fault::input,
+                fmt::format("tensor '{}' is {}, and {} elements are needed", name, to_string(tensor->shape), elements),
+                path_.string());
   return static_cast<std::size_t>(tensor - header_.tensors.data());
 }
 
@@ -121,7 +123,8 @@ void SafetensorsReader::read_as(std::size_t index, std::span<T> values, Widen wi
     const std::size_t now = std::min(piece.size(), values.size() - done);
     read_at(offset, {reinterpret_cast<char*>(piece.data()), now * sizeof(Stored)});
     std::transform(piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(now),
-                   values.begin() + static_cast<std::ptrdiff_t>(done), [&](Stored value) { return static_cast<T>(widen(value)); });
+                   values.begin() + static_cast<std::ptrdiff_t>(done),
+                   [&](Stored value) { return static_cast<T>(widen(value)); });
     done += now;
     offset += static_cast<std::int64_t>(now * sizeof(Stored));
   }
@@ -130,12 +133,17 @@ void SafetensorsReader::read_as(std::size_t index, std::span<T> values, Widen wi
 void SafetensorsReader::read(std::string_view name, std::span<float> values) const {
   const std::size_t index = require(name, values.size());
   switch (header_.tensors[index].type) {
-    case StoredType::f32: return read_as<float>(index, values, as_it_is<float>);
-    case StoredType::f16: return read_as<std::uint16_t>(index, values, from_f16);
-    case StoredType::bf16: return read_as<std::uint16_t>(index, values, from_bf16);
-    default: break;
+    case StoredType::f32:
+      return read_as<float>(index, values, as_it_is<float>);
+    case StoredType::f16:
+      return read_as<std::uint16_t>(index, values, from_f16);
+    case StoredType::bf16:
+      return read_as<std::uint16_t>(index, values, from_bf16);
+    default:
+      break;
   }
-  refuse(fmt::format("tensor '{}' is of {}, and floating-point numbers are needed", name, to_string(header_.tensors[index].type)));
+  refuse(fmt::format("tensor '{}' is of {}, and floating-point numbers are needed", name,
+                     to_string(header_.tensors[index].type)));
 }
 
 void SafetensorsReader::read(std::string_view name, std::span<double> values) const {
@@ -147,9 +155,12 @@ void SafetensorsReader::read(std::string_view name, std::span<double> values) co
 
 void SafetensorsReader::read(std::string_view name, std::span<std::int64_t> values) const {
   const std::size_t index = require(name, values.size());
-  if (header_.tensors[index].type == StoredType::i64) return read_as<std::int64_t>(index, values, as_it_is<std::int64_t>);
-  if (header_.tensors[index].type == StoredType::i32) return read_as<std::int32_t>(index, values, as_it_is<std::int32_t>);
-  refuse(fmt::format("tensor '{}' is of {}, and whole numbers are needed", name, to_string(header_.tensors[index].type)));
+  if (header_.tensors[index].type == StoredType::i64)
+    return read_as<std::int64_t>(index, values, as_it_is<std::int64_t>);
+  if (header_.tensors[index].type == StoredType::i32)
+    return read_as<std::int32_t>(index, values, as_it_is<std::int32_t>);
+  refuse(
+      fmt::format("tensor '{}' is of {}, and whole numbers are needed", name, to_string(header_.tensors[index].type)));
 }
 
 }  // namespace gpusizer

@@ -27,8 +27,11 @@ std::string little_endian(std::uint64_t value) {
 
 }  // namespace
 
-SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path, std::vector<StoredTensor> tensors, FileWords words)
-    : header_(with_checksum(std::move(tensors), std::move(words))), text_(header_text(header_)), file_(path),
+SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path, std::vector<StoredTensor> tensors,
+                                     FileWords words)
+    : header_(with_checksum(std::move(tensors), std::move(words))),
+      text_(header_text(header_)),
+      file_(path),
       hash_(begin_checksum(header_)) {
   file_.append(little_endian(text_.size()));
   file_.append(text_);
@@ -39,8 +42,9 @@ void SafetensorsWriter::append_as(StoredType type, std::span<const T> values) {
   const bool more = next_ < header_.tensors.size();
   if (!more || header_.tensors[next_].type != type ||
       *byte_count(header_.tensors[next_]) != static_cast<std::int64_t>(values.size_bytes()))
-    throw Error(Fault::usage, fmt::format("{} values of {} do not fit {}", values.size(), to_string(type),
-                                          more ? fmt::format("tensor '{}'", header_.tensors[next_].name) : "behind the last tensor"));
+    throw Error(Fault::usage,
+                fmt::format("{} values of {} do not fit {}", values.size(), to_string(type),
+                            more ? fmt::format("tensor '{}'", header_.tensors[next_].name) : "behind the last tensor"));
   const std::string_view bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes());
   hash_.add(bytes);
   file_.append(bytes);

@@ -10,7 +10,8 @@
 
 namespace gpusizer {
 
-// Holds no tensor; the file appears, complete and checksummed, with finish(). Throws as ReplacedFile and header_text() do.
+// Holds no tensor; the file appears, complete and checksummed, with finish(). Throws as ReplacedFile and header_text()
+// do.
 class SafetensorsWriter {
  public:
   // All tensors in the order in which they will be appended. Put those with 8-byte elements first: readers that map the

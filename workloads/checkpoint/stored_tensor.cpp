@@ -14,13 +14,20 @@ struct TypeRow {
 };
 
 // In the order of the enum.
-constexpr std::array<TypeRow, 15> types{{{StoredType::boolean, "BOOL", 1}, {StoredType::u8, "U8", 1},
-                                         {StoredType::i8, "I8", 1},        {StoredType::f8_e5m2, "F8_E5M2", 1},
-                                         {StoredType::f8_e4m3, "F8_E4M3", 1}, {StoredType::i16, "I16", 2},
-                                         {StoredType::u16, "U16", 2},      {StoredType::f16, "F16", 2},
-                                         {StoredType::bf16, "BF16", 2},    {StoredType::i32, "I32", 4},
-                                         {StoredType::u32, "U32", 4},      {StoredType::f32, "F32", 4},
-                                         {StoredType::i64, "I64", 8},      {StoredType::u64, "U64", 8},
+constexpr std::array<TypeRow, 15> types{{{StoredType::boolean, "BOOL", 1},
+                                         {StoredType::u8, "U8", 1},
+                                         {StoredType::i8, "I8", 1},
+                                         {StoredType::f8_e5m2, "F8_E5M2", 1},
+                                         {StoredType::f8_e4m3, "F8_E4M3", 1},
+                                         {StoredType::i16, "I16", 2},
+                                         {StoredType::u16, "U16", 2},
+                                         {StoredType::f16, "F16", 2},
+                                         {StoredType::bf16, "BF16", 2},
+                                         {StoredType::i32, "I32", 4},
+                                         {StoredType::u32, "U32", 4},
+                                         {StoredType::f32, "F32", 4},
+                                         {StoredType::i64, "I64", 8},
+                                         {StoredType::u64, "U64", 8},
                                          {StoredType::f64, "F64", 8}}};
 
 }  // namespace

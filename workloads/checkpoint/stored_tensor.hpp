@@ -14,7 +14,23 @@
 namespace gpusizer {
 
 // Every element type of the format. All are recognised; see SafetensorsReader for those that can be read.
-enum class StoredType : std::uint8_t { boolean, u8, i8, f8_e5m2, f8_e4m3, i16, u16, f16, bf16, i32, u32, f32, i64, u64, f64 };
+enum class StoredType : std::uint8_t {
+  boolean,
+  u8,
+  i8,
+  f8_e5m2,
+  f8_e4m3,
+  i16,
+  u16,
+  f16,
+  bf16,
+  i32,
+  u32,
+  f32,
+  i64,
+  u64,
+  f64
+};
 
 std::string_view to_string(StoredType type);  // "F32"
 std::int64_t element_bytes(StoredType type);

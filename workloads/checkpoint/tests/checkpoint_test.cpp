@@ -16,8 +16,8 @@ class FakeExecutor final : public Executor {
  public:
   void add(const std::string& name, const Shape& shape, Role role, float value) {
     for (LoweredProgram& one : programs) {
-      one.program.tensors.push_back({.id = {static_cast<std::int32_t>(one.program.tensors.size())}, .name = name,
-                                     .shape = shape, .role = role});
+      one.program.tensors.push_back(
+          {.id = {static_cast<std::int32_t>(one.program.tensors.size())}, .name = name, .shape = shape, .role = role});
       one.tensor_bytes.push_back(role == Role::parameter && name == "unused" ? 0 : 4 * element_count(shape));
     }
     values[name] = std::vector<float>(static_cast<std::size_t>(element_count(shape)), value);
@@ -51,8 +51,14 @@ FakeExecutor small_model(float value) {
 }
 
 Checkpoint example() {
-  return {.case_id = "resnet8/synthetic", .config = {{"lr", "0.1"}, {"model", "resnet8"}}, .seed = 1ull << 63u, .step = 12, .epoch = 1, .epoch_step = 2,
-          .random_state = {-5, 12}, .history = {{"loss", {0.5, 0.25}}, {"none", {}}}};
+  return {.case_id = "resnet8/synthetic",
+          .config = {{"lr", "0.1"}, {"model", "resnet8"}},
+          .seed = 1ull << 63u,
+          .step = 12,
+          .epoch = 1,
+          .epoch_step = 2,
+          .random_state = {-5, 12},
+          .history = {{"loss", {0.5, 0.25}}, {"none", {}}}};
 }
 
 using CheckpointFiles = FolderTest;
@@ -64,7 +70,8 @@ TEST_F(CheckpointFiles, ThereAndBack) {
   EXPECT_EQ(bytes, static_cast<std::int64_t>(fs::file_size(path)));
   EXPECT_EQ(read_checkpoint(path), example());
   EXPECT_EQ(load_checkpoint(path, to, 2), example());
-  for (const char* name : {"fc.weight", "bn.running_mean", "fc.weight:momentum"}) EXPECT_EQ(to.values[name], from.values[name]);
+  for (const char* name : {"fc.weight", "bn.running_mean", "fc.weight:momentum"})
+    EXPECT_EQ(to.values[name], from.values[name]);
   for (const char* name : {"unused", "x"}) EXPECT_NE(to.values[name], from.values[name]);
 }
 

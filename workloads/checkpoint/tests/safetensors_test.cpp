@@ -33,9 +33,13 @@ TEST_F(Safetensors, WhatIsWrittenIsReadBack) {
   const std::vector<double> losses{0.1, 1e300};
   const std::vector<std::int32_t> small{-7, 8};
   const std::vector<std::int64_t> large{INT64_MAX};
-  SafetensorsWriter writer(path, {{"run/losses", StoredType::f64, {2}}, {"large", StoredType::i64, {}},
-                                  {"conv.weight", StoredType::f32, {2, 3}}, {"empty", StoredType::f32, {0, 5}},
-                                  {"small \"quoted\" \u00e9", StoredType::i32, {2}}}, {{"step", "12"}});
+  SafetensorsWriter writer(path,
+                           {{"run/losses", StoredType::f64, {2}},
+                            {"large", StoredType::i64, {}},
+                            {"conv.weight", StoredType::f32, {2, 3}},
+                            {"empty", StoredType::f32, {0, 5}},
+                            {"small \"quoted\" \u00e9", StoredType::i32, {2}}},
+                           {{"step", "12"}});
   writer.append(std::span(losses));
   writer.append(std::span(large));
   writer.append(std::span(weights));
@@ -64,7 +68,10 @@ TEST_F(Safetensors, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(two, (std::vector<std::int64_t>{-7, 8}));
   expect_in("has no tensor 'bias'", refusal([&] { reader.read("bias", std::span(floats)); }));
   expect_in("[2, 3]", refusal([&] { reader.read("conv.weight", std::span(doubles)); }));
-  expect_in("F64", refusal([&] { std::vector<float> f(2); reader.read("run/losses", std::span(f)); }));
+  expect_in("F64", refusal([&] {
+              std::vector<float> f(2);
+              reader.read("run/losses", std::span(f));
+            }));
 }
 
 TEST_F(Safetensors, TheBytesAreThoseOfTheFormat) {
