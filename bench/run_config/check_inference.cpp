@@ -16,29 +16,30 @@ constexpr std::int64_t kMostRequests = 10'000'000;
 constexpr double kHighestRate = 1e6;
 constexpr double kServingSeconds = 20;
 
-[[noreturn]] void refuse(const std::string& what, const char* flag, const std::string& hint) {
+[[noreturn]] void refuse_flag(const std::string& what, const char* flag, const std::string& hint) {
   throw Error(Fault::usage, what, flag, hint);
 }
 
 void refuse_if(bool given, const char* flag, const char* mode) {
-  if (given) refuse(fmt::format("only {} has this", mode), flag, "leave it out");
+  if (given) refuse_flag(fmt::format("only {} has this", mode), flag, "leave it out");
 }
 
 void check_serving(const CaseConfig& c) {
   if (c.rate && !(*c.rate > 0 && *c.rate <= kHighestRate))
-    refuse(fmt::format("{} requests per second cannot be offered", *c.rate), "--rate", "use a number above 0, up to 1000000");
+    refuse_flag(fmt::format("{} requests per second cannot be offered", *c.rate), "--rate",
+                "use a number above 0, up to 1000000");
   if (c.requests && (*c.requests < 1 || *c.requests > kMostRequests))
-    refuse(fmt::format("{} requests are out of range", *c.requests), "--requests", "use 1 to 10000000");
+    refuse_flag(fmt::format("{} requests are out of range", *c.requests), "--requests", "use 1 to 10000000");
   if (!(c.prune >= 0 && c.prune < 1))
-    refuse(fmt::format("a share of {} cannot be pruned", c.prune), "--prune", "use 0 to below 1");
-  if (c.batch && *c.batch < 1) refuse(fmt::format("{} is out of range", *c.batch), "--batch", "use at least 1");
+    refuse_flag(fmt::format("a share of {} cannot be pruned", c.prune), "--prune", "use 0 to below 1");
+  if (c.batch && *c.batch < 1) refuse_flag(fmt::format("{} is out of range", *c.batch), "--batch", "use at least 1");
   if (c.max_seconds && !(*c.max_seconds > 0 && std::isfinite(*c.max_seconds)))
-    refuse(fmt::format("{} is not a positive number", *c.max_seconds), "--max-seconds", "use a number above 0");
+    refuse_flag(fmt::format("{} is not a positive number", *c.max_seconds), "--max-seconds", "use a number above 0");
   constexpr std::string_view precisions[] = {"fp32", "int8", "tf32", "fp16", "bf16"};
   if (std::ranges::find(precisions, c.precision) == std::end(precisions))
-    refuse(fmt::format("'{}' is not possible", c.precision), "--precision", "use fp32, int8, tf32, fp16 or bf16");
+    refuse_flag(fmt::format("'{}' is not possible", c.precision), "--precision", "use fp32, int8, tf32, fp16 or bf16");
   if (!c.weights.empty() && trains(c))
-    refuse("weights are read or trained, not both", "--weights", "leave out --weights or --epochs and --steps");
+    refuse_flag("weights are read or trained, not both", "--weights", "leave out --weights or --epochs and --steps");
 }
 
 }  // namespace
@@ -47,7 +48,7 @@ bool trains(const CaseConfig& c) { return c.mode != "infer" || c.epochs || c.ste
 
 void check_mode(const CaseConfig& c) {
   if (c.mode != "train" && c.mode != "infer")
-    refuse(fmt::format("'{}' is not possible", c.mode), "--mode", "use train or infer");
+    refuse_flag(fmt::format("'{}' is not possible", c.mode), "--mode", "use train or infer");
   if (c.mode == "train") {
     constexpr const char* mode = "--mode infer";
     refuse_if(c.rate.has_value(), "--rate", mode);
@@ -56,7 +57,7 @@ void check_mode(const CaseConfig& c) {
     refuse_if(!c.weights.empty(), "--weights", mode);
     refuse_if(c.training_batch.has_value(), "--training-batch", mode);
     if (c.precision == "int8")
-      refuse("nothing trains in int8", "--precision", "use fp32, tf32, fp16 or bf16, or add --mode infer");
+      refuse_flag("nothing trains in int8", "--precision", "use fp32, tf32, fp16 or bf16, or add --mode infer");
     return;
   }
   constexpr const char* mode = "--mode train";

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <new>
 
-#include "bench/inference/run_inference.hpp"
+#include "bench/runner/run_inference.hpp"
 #include "bench/machine/cpu.hpp"
 #include "bench/machine/describe.hpp"
 #include "bench/machine/memory.hpp"

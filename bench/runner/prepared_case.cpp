@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/inference/forward_programs.hpp"
+#include "bench/runner/forward_programs.hpp"
 #include "bench/runner/case_data.hpp"
 #include "bench/runner/case_programs.hpp"
 #include "workloads/data/batch_dealer.hpp"

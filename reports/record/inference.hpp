@@ -29,8 +29,8 @@ struct InferenceRun {
   Provenance provenance = Provenance::measured;
   std::int64_t requests = 0;  // served and measured; latencies are theirs
   std::int64_t warmup_requests = 0;
-  std::int64_t samples = 0;  // in the measured requests
-  std::string stop_reason;   // "requests_done", "max_seconds", "interrupted"
+  std::int64_t samples = 0;          // in the measured requests
+  std::string stop_reason;           // "requests_done", "max_seconds", "interrupted"
   Maybe<double> elapsed_seconds;     // from the start to the end of the last request
   Maybe<double> samples_per_second;  // samples / elapsed_seconds: at an offered rate no more than what was offered
   Maybe<double> requests_per_second;
@@ -41,12 +41,12 @@ struct InferenceRun {
   // On the test data:
   Maybe<double> accuracy, loss;
   std::int64_t evaluated_samples = 0;
-  Numbers outputs;  // means of what else the model reports
-  Maybe<double> zero_share;     // of the weights that may be pruned, that are zero after pruning
-  Maybe<double> integer_share;  // of the multiply-accumulates
+  Numbers outputs;                          // means of what else the model reports
+  Maybe<double> zero_share;                 // of the weights that may be pruned, that are zero after pruning
+  Maybe<double> integer_share;              // of the multiply-accumulates
   Maybe<std::int64_t> calibration_samples;  // from which the ranges of integers were taken
-  std::int64_t weight_bytes = 0;     // in memory, with what else stays between requests
-  std::int64_t planned_bytes = 0;    // with what a request needs while it is worked on
+  std::int64_t weight_bytes = 0;            // in memory, with what else stays between requests
+  std::int64_t planned_bytes = 0;           // with what a request needs while it is worked on
   UnknownFields unknown;
 
   friend bool operator==(const InferenceRun&, const InferenceRun&) = default;

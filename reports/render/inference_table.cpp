@@ -41,9 +41,15 @@ std::string rate_text(const record::Case& one, const InferenceRun& run) {
 
 Table inference_table(const record::Report& report) {
   Table table;
-  table.columns = {{"model served", Align::left, 0, 10}, {"form", Align::left, 0, 8}, {"batch", Align::right, 4},
-                   {"requests", Align::left, 3, 8}, {"served", Align::right}, {"p50", Align::right},
-                   {"p90", Align::right, 2}, {"p99", Align::right}, {"accuracy", Align::right},
+  table.columns = {{"model served", Align::left, 0, 10},
+                   {"form", Align::left, 0, 8},
+                   {"batch", Align::right, 4},
+                   {"requests", Align::left, 3, 8},
+                   {"served", Align::right},
+                   {"p50", Align::right},
+                   {"p90", Align::right, 2},
+                   {"p99", Align::right},
+                   {"accuracy", Align::right},
                    {"weights", Align::right, 5}};
   for (const record::Case& one : report.cases) {
     if (!one.inference) continue;

@@ -23,7 +23,8 @@ namespace {
 void fold_values(const Program& p, const Operation& conv, const Operation& norm, TensorValues& values) {
   const auto of = [&](TensorId id) { return values_of(values, p.tensor(id).name); };
   const double epsilon = std::get<NormAttributes>(norm.attributes).epsilon;
-  const auto scale = of(norm.inputs[1]), shift = of(norm.inputs[2]), mean = of(norm.inputs[3]), variance = of(norm.inputs[4]);
+  const auto scale = of(norm.inputs[1]), shift = of(norm.inputs[2]), mean = of(norm.inputs[3]),
+             variance = of(norm.inputs[4]);
   std::vector<float> weight = of(conv.inputs[1]), bias(scale.size(), 0);
   if (conv.inputs.size() > 2) bias = of(conv.inputs[2]);
   const size_t each = weight.size() / scale.size();

@@ -18,8 +18,11 @@ bool is_product(const Program& p, const Operation& op) {
 }  // namespace
 
 IntegerPlan::IntegerPlan(const Program& program)
-    : program_(program), readers_(readers(program)), absorbed_(program.operations.size(), false),
-      wanted_(program.tensors.size(), false), never_negative_(program.tensors.size(), false) {
+    : program_(program),
+      readers_(readers(program)),
+      absorbed_(program.operations.size(), false),
+      wanted_(program.tensors.size(), false),
+      never_negative_(program.tensors.size(), false) {
   find_layers();
   mark_signs();
   mark_wanted();

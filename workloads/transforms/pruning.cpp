@@ -41,7 +41,8 @@ Pruned prune(const Program& program, double share, TensorValues& values) {
   std::vector<float> sizes;
   for (const auto* w : weights)
     for (const float v : *w) {
-      if (!std::isfinite(v)) throw Error(Fault::input, "a weight is not finite: there is no order to prune by", program.name);
+      if (!std::isfinite(v))
+        throw Error(Fault::input, "a weight is not finite: there is no order to prune by", program.name);
       sizes.push_back(std::abs(v));
     }
   Pruned result{.weights = static_cast<int64_t>(sizes.size())};

@@ -38,18 +38,27 @@ QuantizeAttributes scale_of(const Tensor& t, bool never_negative, const TensorVa
 class Quantizer {
  public:
   Quantizer(const Program& program, TensorValues& values, int64_t layout_batch)
-      : from_(program), values_(values), layout_batch_(layout_batch), plan_(program), builder_(without_operations(program)),
-        real_(program.tensors.size()), integers_(program.tensors.size()) {
+      : from_(program),
+        values_(values),
+        layout_batch_(layout_batch),
+        plan_(program),
+        builder_(without_operations(program)),
+        real_(program.tensors.size()),
+        integers_(program.tensors.size()) {
     for (const Tensor& t : program.tensors)
       if (t.role == Role::input || is_persistent(t.role)) real_[at(t.id)] = t.id;
   }
 
   Program run() {
     for (int32_t i = 0; i < static_cast<int32_t>(from_.operations.size()); ++i) {
-      if (const IntegerLayer* layer = plan_.ends_at(i)) add_layer(*layer);
-      else if (plan_.is_absorbed(i)) continue;
-      else if (plan_.passes_on(i)) pass_on(i);
-      else copy(i);
+      if (const IntegerLayer* layer = plan_.ends_at(i))
+        add_layer(*layer);
+      else if (plan_.is_absorbed(i))
+        continue;
+      else if (plan_.passes_on(i))
+        pass_on(i);
+      else
+        copy(i);
     }
     set_results();
     return builder_.finish();
@@ -78,7 +87,8 @@ class Quantizer {
     if (!real_[at(id)]) {
       const Integers& known = integers_[at(id)].value();
       const std::string name = from_.tensor(id).name + ":real";
-      real_[at(id)] = builder_.apply(OpKind::dequantize, name, {known.id}, QuantizeAttributes{DType::f32, known.as.scale})[0];
+      real_[at(id)] =
+          builder_.apply(OpKind::dequantize, name, {known.id}, QuantizeAttributes{DType::f32, known.as.scale})[0];
     }
     return *real_[at(id)];
   }
@@ -116,7 +126,9 @@ class Quantizer {
     const bool conv = product.kind == OpKind::conv2d;
     const Integers x = integers(product.inputs[0]);
     const QuantizedWeight weight = quantized_weight(product);
-    Int8Attributes a{.x_scale = x.as.scale, .weight_scales = weight.scales, .residual = layer.add >= 0,
+    Int8Attributes a{.x_scale = x.as.scale,
+                     .weight_scales = weight.scales,
+                     .residual = layer.add >= 0,
                      .layout_batch = layout_batch_};
     if (conv) a.conv = std::get<ConvAttributes>(product.attributes);
     if (layer.activation >= 0) a.activation = activation_of(layer);
@@ -131,8 +143,10 @@ class Quantizer {
     }
     const OpKind kind = conv ? OpKind::conv2d_int8 : OpKind::linear_int8;
     const TensorId result = builder_.apply(kind, product.layer, inputs, a)[0];
-    if (a.to.to == DType::f32) real_[at(layer.result)] = result;
-    else integers_[at(layer.result)] = {result, a.to};
+    if (a.to.to == DType::f32)
+      real_[at(layer.result)] = result;
+    else
+      integers_[at(layer.result)] = {result, a.to};
   }
 
   Int8Attributes::Activation activation_of(const IntegerLayer& layer) const {
@@ -176,7 +190,7 @@ class Quantizer {
   int64_t layout_batch_;
   IntegerPlan plan_;
   ProgramBuilder builder_;
-  std::vector<std::optional<TensorId>> real_;   // by tensor of the program before: in f32
+  std::vector<std::optional<TensorId>> real_;      // by tensor of the program before: in f32
   std::vector<std::optional<Integers>> integers_;  // and as integers
 };
 

@@ -54,7 +54,9 @@ std::unique_ptr<Kernel> scaled_reorder(const KernelRequest& r, double factor) {
 class OntoResidual final : public Kernel {
  public:
   OntoResidual(const KernelRequest& r, std::unique_ptr<Kernel> convolution)
-      : convolution_(std::move(convolution)), residual_(r, r.op.inputs[3]), y_(r, r.op.outputs[0]),
+      : convolution_(std::move(convolution)),
+        residual_(r, r.op.inputs[3]),
+        y_(r, r.op.outputs[0]),
         bytes_(element_count(r.output(0).shape)) {}
   int64_t workspace_bytes() const override { return convolution_->workspace_bytes(); }
   void bind(const Addresses& a) override {

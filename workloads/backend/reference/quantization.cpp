@@ -22,7 +22,8 @@ double integer_of(double x, const QuantizeAttributes& a) {
 
 void quantize(const Call& call) {
   const auto& a = call.attributes<QuantizeAttributes>();
-  std::ranges::transform(call.inputs[0].values, call.outputs[0].values.begin(), [&](double x) { return integer_of(x, a); });
+  std::ranges::transform(call.inputs[0].values, call.outputs[0].values.begin(),
+                         [&](double x) { return integer_of(x, a); });
 }
 
 void dequantize(const Call& call) {
@@ -32,9 +33,12 @@ void dequantize(const Call& call) {
 
 double activated(double y, Int8Attributes::Activation activation) {
   switch (activation) {
-    case Int8Attributes::Activation::none: return y;
-    case Int8Attributes::Activation::relu: return y < 0 ? 0 : y;
-    case Int8Attributes::Activation::gelu: return 0.5 * y * (1 + std::erf(y / std::sqrt(2.0)));
+    case Int8Attributes::Activation::none:
+      return y;
+    case Int8Attributes::Activation::relu:
+      return y < 0 ? 0 : y;
+    case Int8Attributes::Activation::gelu:
+      return 0.5 * y * (1 + std::erf(y / std::sqrt(2.0)));
   }
   return y;
 }
@@ -65,7 +69,7 @@ void linear(const Call& call) {
 }
 
 constexpr Kernel table[] = {
-    {OpKind::record_range, record_range}, {OpKind::quantize, quantize}, {OpKind::dequantize, dequantize},
+    {OpKind::record_range, record_range}, {OpKind::quantize, quantize},  {OpKind::dequantize, dequantize},
     {OpKind::conv2d_int8, conv2d},        {OpKind::linear_int8, linear},
 };
 

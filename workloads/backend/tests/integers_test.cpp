@@ -46,7 +46,8 @@ Observed observe(const Backend& backend, const Program& forward) {
 StepResult run_quantized(const Backend& backend, const Program& quantized, const TensorValues& values) {
   const auto executor = executor_of(backend, quantized);
   for (const Tensor& t : executor->program(0).program.tensors)
-    if (is_persistent(t.role) && t.role != Role::scalar && executor->program(0).tensor_bytes[static_cast<size_t>(t.id.index)] > 0)
+    if (is_persistent(t.role) && t.role != Role::scalar &&
+        executor->program(0).tensor_bytes[static_cast<size_t>(t.id.index)] > 0)
       executor->write(t.name, values_of(values, t.name));
   return run(*executor, quantized);
 }
@@ -67,11 +68,14 @@ TEST_P(Integers, AgreeWithTheReferenceAndAreCloseToF32) {
     EXPECT_NEAR(run_quantized(*backend, quantized, seen.values).loss, wanted, 2e-3 * std::abs(wanted));
     const Observed other = observe(*backend, forward);
     for (const auto& [tensor, range] : other.values)
-      if (tensor.ends_with(":range")) { EXPECT_NEAR(range[0], values_of(seen.values, tensor)[0], 1e-4 * range[0]) << tensor; }
+      if (tensor.ends_with(":range")) {
+        EXPECT_NEAR(range[0], values_of(seen.values, tensor)[0], 1e-4 * range[0]) << tensor;
+      }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Case, Integers, testing::ValuesIn(operation_cases()), [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(Case, Integers, testing::ValuesIn(operation_cases()),
+                         [](const auto& each) { return each.param.name; });
 
 // A batch that the weights are not laid out for reads them all the same.
 TEST(Integers, ProgramsOfSeveralBatchesShareTheirWeights) {
@@ -81,7 +85,8 @@ TEST(Integers, ProgramsOfSeveralBatchesShareTheirWeights) {
   Observed seen = observe(*reference, forward);
   const double wanted = run_quantized(*reference, quantize(forward, seen.values, 0), seen.values).loss;
   for (const int64_t batch : {1, 7, 64})
-    EXPECT_NEAR(run_quantized(*cpu, quantize(forward, seen.values, batch), seen.values).loss, wanted, 2e-3 * wanted) << batch;
+    EXPECT_NEAR(run_quantized(*cpu, quantize(forward, seen.values, batch), seen.values).loss, wanted, 2e-3 * wanted)
+        << batch;
 }
 
 }  // namespace

@@ -22,8 +22,11 @@ Program tied_net() {
 }
 
 TensorValues weights() {
-  return {{"words.weight", {0.1f, 0.1f, 0.1f, 0.1f}}, {"a.weight", {1, -2, 0.5f, 8}}, {"a.bias", {0.1f, 0.1f}},
-          {"b.weight", {-0.25f, 3, 4, -5}},           {"b.bias", {0.1f, 0.1f}}};
+  return {{"words.weight", {0.1f, 0.1f, 0.1f, 0.1f}},
+          {"a.weight", {1, -2, 0.5f, 8}},
+          {"a.bias", {0.1f, 0.1f}},
+          {"b.weight", {-0.25f, 3, 4, -5}},
+          {"b.bias", {0.1f, 0.1f}}};
 }
 
 TEST(Prune, SetsTheSmallestWeightsOfAllLayersToZero) {

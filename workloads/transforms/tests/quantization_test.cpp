@@ -119,7 +119,9 @@ TEST(Quantize, EveryModelCanBeQuantised) {
     for (const auto& [name, ranges] : ones(folded)) values.try_emplace(name, ranges);
     const Program quantized = quantize(folded, values, 2);
     EXPECT_GE(quantized.loss.index, 0);
-    if (entry.family == "cnn" || entry.family == "bert") { EXPECT_GT(integer_share(quantized), 0.6) << entry.name; }
+    if (entry.family == "cnn" || entry.family == "bert") {
+      EXPECT_GT(integer_share(quantized), 0.6) << entry.name;
+    }
   }
 }
 

@@ -73,8 +73,12 @@ TEST(Conv2dInt8, AddsAnIntegerResidualWithItsOwnScale) {
   const TensorId r = b.apply(OpKind::quantize, "r", {x}, QuantizeAttributes{DType::u8, 0.25})[0];
   const TensorId w = b.persistent("w", {1, 1, 1, 1}, Role::state, {}, DType::i8);
   const TensorId bias = b.persistent("bias", {1}, Role::state, {});
-  const Int8Attributes a{.activation = Activation::relu, .x_scale = 1, .weight_scales = {0.1},
-                         .to = {DType::u8, 0.3}, .residual = true, .residual_scale = 0.5};
+  const Int8Attributes a{.activation = Activation::relu,
+                         .x_scale = 1,
+                         .weight_scales = {0.1},
+                         .to = {DType::u8, 0.3},
+                         .residual = true,
+                         .residual_scale = 0.5};
   const TensorId y = b.apply(OpKind::conv2d_int8, "y", {q, w, bias, r}, a)[0];
   EXPECT_EQ((OneRun{b.finish(), {2}, {{"w", {30}}, {"bias", {1}}}}.of(y)), Doubles{34});
 }

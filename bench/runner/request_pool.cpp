@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads and copies batches.
-#include "bench/inference/request_pool.hpp"
+#include "bench/runner/request_pool.hpp"
 
 #include <algorithm>
 
@@ -11,8 +11,12 @@ namespace gpusizer {
 
 RequestPool::RequestPool(const PreparedCase& p, const SampleSource& source, std::int64_t most_batches) {
   constexpr std::size_t most_bytes = std::size_t{256} << 20;
-  Loader loader(source, {.batch = *p.config.batch, .threads = p.loader_threads, .prefetch_batches = 1, .shuffle = true,
-                         .seed = p.config.seed, .drop_last = true});
+  Loader loader(source, {.batch = *p.config.batch,
+                         .threads = p.loader_threads,
+                         .prefetch_batches = 1,
+                         .shuffle = true,
+                         .seed = p.config.seed,
+                         .drop_last = true});
   loader.start_epoch(0);
   std::size_t bytes = 0;
   while (static_cast<std::int64_t>(batches_.size()) < most_batches && (batches_.empty() || bytes < most_bytes)) {
@@ -37,7 +41,8 @@ RequestPool::RequestPool(const PreparedCase& p, const SampleSource& source, std:
 const SampleSource& request_source(const PreparedCase& p) {
   if (!p.test_data) return *p.train_data;
   const auto sizes = bucket_sizes(*p.test_data);
-  return std::ranges::any_of(sizes, [&](std::int64_t size) { return size >= *p.config.batch; }) ? *p.test_data : *p.train_data;
+  return std::ranges::any_of(sizes, [&](std::int64_t size) { return size >= *p.config.batch; }) ? *p.test_data
+                                                                                                : *p.train_data;
 }
 
 }  // namespace gpusizer

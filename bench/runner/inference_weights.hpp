@@ -13,8 +13,8 @@ namespace gpusizer {
 TensorValues weights_of(Executor& executor, const Program& program);
 
 // From a safetensors file: a checkpoint of gpusizer, or one of another program with PyTorch's names. Other tensors in
-// it are passed over. Throws Error(input) naming the file and the tensor for a damaged file, and for a tensor that is not
-// there or has another shape.
+// it are passed over. Throws Error(input) naming the file and the tensor for a damaged file, and for a tensor that is
+// not there or has another shape.
 TensorValues weights_from(const std::filesystem::path& file, const Program& program);
 
 // As training would start.

@@ -6,8 +6,8 @@
 
 namespace gpusizer {
 
-// Needs what prepare_case() fills for mode "infer". Fills training (where it trains first), inference, metrics, flags and
-// status of the record. Throws as a training case does.
+// Needs what prepare_case() fills for mode "infer". Fills training (where it trains first), inference, metrics, flags
+// and status of the record. Throws as a training case does.
 void run_inference(record::Case& record, PreparedCase& prepared, const CaseContext& context);
 
 }  // namespace gpusizer

@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "bench/inference/inference_forms.hpp"
-#include "bench/inference/serving_loop.hpp"
+#include "bench/runner/inference_forms.hpp"
+#include "bench/serving/serving_loop.hpp"
 #include "reports/record/record.hpp"
 
 namespace gpusizer {
@@ -21,6 +21,7 @@ struct ServedForm {
 void begin_inference(record::Case& record, const PreparedCase& prepared);
 
 // One form's figures, its metrics ("inference/int8/p99_seconds") and what is doubtful about them.
-void add_inference(record::Case& record, const PreparedCase& prepared, const ServingPlan& plan, const ServedForm& served);
+void add_inference(record::Case& record, const PreparedCase& prepared, const ServingPlan& plan,
+                   const ServedForm& served);
 
 }  // namespace gpusizer

@@ -5,19 +5,21 @@
 #include <cstddef>
 #include <vector>
 
-#include "bench/inference/inference_executor.hpp"
-#include "bench/inference/serving_loop.hpp"
+#include "bench/runner/inference_executor.hpp"
+#include "bench/serving/serving_loop.hpp"
 
 namespace gpusizer {
 
 class RequestPool {
  public:
-  // Whole batches of `source`, in an order that the seed decides: at most `most_batches`, and no more bytes than 256 MiB
-  // (one in any case). Throws Error(usage) when the source fills no batch.
+  // Whole batches of `source`, in an order that the seed decides: at most `most_batches`, and no more bytes than 256
+  // MiB (one in any case). Throws Error(usage) when the source fills no batch.
   RequestPool(const PreparedCase& prepared, const SampleSource& source, std::int64_t most_batches);
 
   std::size_t size() const { return batches_.size(); }
-  const BatchView& batch(std::int64_t request) const { return views_[static_cast<std::size_t>(request) % views_.size()]; }
+  const BatchView& batch(std::int64_t request) const {
+    return views_[static_cast<std::size_t>(request) % views_.size()];
+  }
 
  private:
   struct Kept {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests against a made-up clock: latencies with their queues, percentiles, arrivals.
-#include "bench/inference/serving_loop.hpp"
+#include "bench/serving/serving_loop.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "bench/inference/arrivals.hpp"
-#include "bench/inference/latencies.hpp"
+#include "bench/serving/arrivals.hpp"
+#include "bench/serving/latencies.hpp"
 
 namespace gpusizer {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Evaluation programs for requests and for the test set.
-#include "bench/inference/forward_programs.hpp"
+#include "bench/runner/forward_programs.hpp"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "bench/inference/forward_programs.hpp"
+#include "bench/runner/forward_programs.hpp"
 
 namespace gpusizer {
 
@@ -18,8 +18,8 @@ struct BatchView {
 
 class InferenceExecutor {
  public:
-  // `values` must have every persistent tensor of the programs; `prepared` must outlive this. Throws OutOfMemory when the
-  // programs do not fit.
+  // `values` must have every persistent tensor of the programs; `prepared` must outlive this. Throws OutOfMemory when
+  // the programs do not fit.
   InferenceExecutor(const PreparedCase& prepared, const ForwardPrograms& programs, const TensorValues& values);
 
   // Throws Error(usage) for a bucket and a number of samples that there is no program for.

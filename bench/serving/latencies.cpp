@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nearest ranks.
-#include "bench/inference/latencies.hpp"
+// Percentiles as nearest ranks.
+#include "bench/serving/latencies.hpp"
 
 #include <fmt/format.h>
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trains or reads weights, makes the forms one after the other, measures each.
-#include "bench/inference/run_inference.hpp"
+#include "bench/runner/run_inference.hpp"
 
 #include <fmt/format.h>
 
 #include <csignal>
 
-#include "bench/inference/fill_inference.hpp"
-#include "bench/inference/inference_forms.hpp"
-#include "bench/inference/inference_weights.hpp"
-#include "bench/inference/request_pool.hpp"
 #include "bench/machine/memory.hpp"
 #include "bench/run_config/check_inference.hpp"
 #include "bench/runner/executor_trainer.hpp"
+#include "bench/runner/fill_inference.hpp"
 #include "bench/runner/fill_measurement.hpp"
+#include "bench/runner/inference_forms.hpp"
+#include "bench/runner/inference_weights.hpp"
+#include "bench/runner/request_pool.hpp"
 
 namespace gpusizer {
 namespace {
@@ -27,18 +27,23 @@ std::optional<TensorValues> trained_weights(record::Case& record, const CaseConf
   MonotonicClock clock;
   LoopResult result;
   ExecutorTrainer trainer(prepared, context.stop);
-  train_and_measure(trainer, prepared.loop, clock, context.stop,
-                    [&](const LoopResult& now) { if (context.progress.step) context.progress.step(prepared.loop, now); },
-                    result);
+  train_and_measure(
+      trainer, prepared.loop, clock, context.stop,
+      [&](const LoopResult& now) {
+        if (context.progress.step) context.progress.step(prepared.loop, now);
+      },
+      result);
   fill_training(record, result, prepared.loop);
   if (result.stop_reason == "interrupted") return std::nullopt;
   if (result.non_finite_step)
-    throw Error(Fault::failed, fmt::format("the loss was not finite at step {} of the training", *result.non_finite_step),
-                record.id, "use a lower --lr");
+    throw Error(Fault::failed,
+                fmt::format("the loss was not finite at step {} of the training", *result.non_finite_step), record.id,
+                "use a lower --lr");
   return weights_of(trainer.executor(), program);
 }
 
-std::optional<TensorValues> find_weights(record::Case& record, const PreparedCase& prepared, const CaseContext& context) {
+std::optional<TensorValues> find_weights(record::Case& record, const PreparedCase& prepared,
+                                         const CaseContext& context) {
   const Program program = build_model(*prepared.model, prepared.model_options, 1, Mode::evaluate);
   if (!prepared.config.weights.empty()) return weights_from(prepared.config.weights, program);
   if (!trains(prepared.config)) return random_weights(program, prepared.config.seed);
@@ -49,11 +54,12 @@ ServingPlan serving_plan(const CaseConfig& c) {
   return {.rate = c.rate, .requests = c.requests, .max_seconds = c.max_seconds, .seed = c.seed};
 }
 
-ServedForm serve_form(const PreparedCase& prepared, InferenceForm form, const RequestPool& pool, const CaseContext& context) {
+ServedForm serve_form(const PreparedCase& prepared, InferenceForm form, const RequestPool& pool,
+                      const CaseContext& context) {
   InferenceExecutor executor(prepared, form.programs, form.values);
   form.values.clear();  // they are the executor's now
-  ServedForm served{.form = std::move(form), .weight_bytes = executor.weight_bytes(),
-                    .planned_bytes = executor.planned_bytes()};
+  ServedForm served{
+      .form = std::move(form), .weight_bytes = executor.weight_bytes(), .planned_bytes = executor.planned_bytes()};
   if (prepared.test_data) served.evaluation = executor.evaluate(context.stop);
   PoolServer server(executor, pool);
   MonotonicWaitingClock clock;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Percentiles, rates, accuracies, and the flags that belong to them.
-#include "bench/inference/fill_inference.hpp"
+#include "bench/runner/fill_inference.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "bench/inference/latencies.hpp"
+#include "bench/serving/latencies.hpp"
 #include "workloads/transforms/mixed_precision.hpp"
 
 namespace gpusizer {
@@ -33,7 +33,8 @@ void fill_times(record::InferenceRun& run, const ServingResult& result) {
   run.p99_seconds = latency(result, 0.99);
   if (run.requests == 0 || !(result.elapsed_seconds > 0)) {
     const auto none = Maybe<double>::missing("no request was served");
-    run.elapsed_seconds = run.samples_per_second = run.requests_per_second = run.mean_seconds = run.longest_seconds = none;
+    run.elapsed_seconds = run.samples_per_second = run.requests_per_second = run.mean_seconds = run.longest_seconds =
+        none;
     run.busy_share = none;
     return;
   }
@@ -46,18 +47,19 @@ void fill_times(record::InferenceRun& run, const ServingResult& result) {
   run.busy_share = std::min(1.0, sum(result.busy_seconds) / result.elapsed_seconds);
 }
 
-Maybe<double> finite(double value, const char* otherwise) {
+Maybe<double> if_finite(double value, const char* otherwise) {
   return std::isfinite(value) ? Maybe<double>(value) : Maybe<double>::missing(otherwise);
 }
 
 void fill_quality(record::InferenceRun& run, const std::optional<Evaluation>& evaluation) {
   if (!evaluation || !evaluation->complete) {
-    const auto none = Maybe<double>::missing(evaluation ? "the evaluation was interrupted" : "no evaluation was asked for");
+    const auto none =
+        Maybe<double>::missing(evaluation ? "the evaluation was interrupted" : "no evaluation was asked for");
     run.accuracy = run.loss = none;
     return;
   }
-  run.loss = finite(evaluation->loss, "the loss was not finite");
-  run.accuracy = evaluation->accuracy ? finite(*evaluation->accuracy, "the accuracy was not finite")
+  run.loss = if_finite(evaluation->loss, "the loss was not finite");
+  run.accuracy = evaluation->accuracy ? if_finite(*evaluation->accuracy, "the accuracy was not finite")
                                       : Maybe<double>::missing("this model has no right or wrong answers");
   run.evaluated_samples = evaluation->samples;
   run.outputs = evaluation->outputs;
@@ -73,20 +75,23 @@ void fill_form(record::InferenceRun& run, const InferenceForm& form) {
   run.calibration_samples = Maybe<std::int64_t>(form.calibration_samples, "not in integers");
 }
 
-void add_metric(record::Case& record, const record::InferenceRun& run, const char* name, const Maybe<double>& value,
-                const std::string& unit, record::Better better) {
-  record.metrics.push_back({.id = fmt::format("inference/{}/{}", run.name, name), .value = value.optional(),
-                            .null_reason = value ? "a single figure, no interval" : value.null_reason(), .unit = unit,
-                            .better = better, .provenance = run.provenance});
+void add_run_metric(record::Case& record, const record::InferenceRun& run, const char* name, const Maybe<double>& value,
+                    const std::string& unit, record::Better better) {
+  record.metrics.push_back({.id = fmt::format("inference/{}/{}", run.name, name),
+                            .value = value.optional(),
+                            .null_reason = value ? "a single figure, no interval" : value.null_reason(),
+                            .unit = unit,
+                            .better = better,
+                            .provenance = run.provenance});
 }
 
-void add_metrics(record::Case& record, const record::InferenceRun& run) {
-  add_metric(record, run, "throughput", run.samples_per_second, record.throughput.unit, record::Better::higher);
-  add_metric(record, run, "p50_seconds", run.p50_seconds, "s", record::Better::lower);
-  add_metric(record, run, "p90_seconds", run.p90_seconds, "s", record::Better::lower);
-  add_metric(record, run, "p99_seconds", run.p99_seconds, "s", record::Better::lower);
-  if (run.accuracy) add_metric(record, run, "accuracy", run.accuracy, "1", record::Better::higher);
-  if (run.loss) add_metric(record, run, "loss", run.loss, "1", record::Better::lower);
+void add_run_metrics(record::Case& record, const record::InferenceRun& run) {
+  add_run_metric(record, run, "throughput", run.samples_per_second, record.throughput.unit, record::Better::higher);
+  add_run_metric(record, run, "p50_seconds", run.p50_seconds, "s", record::Better::lower);
+  add_run_metric(record, run, "p90_seconds", run.p90_seconds, "s", record::Better::lower);
+  add_run_metric(record, run, "p99_seconds", run.p99_seconds, "s", record::Better::lower);
+  if (run.accuracy) add_run_metric(record, run, "accuracy", run.accuracy, "1", record::Better::higher);
+  if (run.loss) add_run_metric(record, run, "loss", run.loss, "1", record::Better::lower);
 }
 
 bool is_emulated(const PreparedCase& prepared, const std::string& precision_word) {
@@ -106,7 +111,8 @@ void begin_inference(record::Case& record, const PreparedCase& prepared) {
                                      .blocks_advice = false});
 }
 
-void add_inference(record::Case& record, const PreparedCase& prepared, const ServingPlan& plan, const ServedForm& served) {
+void add_inference(record::Case& record, const PreparedCase& prepared, const ServingPlan& plan,
+                   const ServedForm& served) {
   record::InferenceRun run;
   fill_form(run, served.form);
   fill_times(run, served.result);
@@ -117,10 +123,12 @@ void add_inference(record::Case& record, const PreparedCase& prepared, const Ser
   if (is_overloaded(plan, served.result))
     record.validity_flags.push_back(
         {.id = "overloaded",
-         .sentence = fmt::format("{}: {:.4g} requests/s were offered, more than it can serve; its latencies grow with the "
-                                 "length of the run.", run.name, *plan.rate),
+         .sentence =
+             fmt::format("{}: {:.4g} requests/s were offered, more than it can serve; its latencies grow with the "
+                         "length of the run.",
+                         run.name, *plan.rate),
          .blocks_advice = false});
-  add_metrics(record, run);
+  add_run_metrics(record, run);
   record.inference->runs.push_back(std::move(run));
 }
 

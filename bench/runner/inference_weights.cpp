@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects weights by name.
-#include "bench/inference/inference_weights.hpp"
+#include "bench/runner/inference_weights.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,8 @@ TensorValues collect(const Program& program, const std::function<void(const Tens
   const auto read_by = readers(program);
   TensorValues values;
   for (const Tensor& t : program.tensors) {
-    if ((t.role != Role::parameter && t.role != Role::state) || read_by[static_cast<std::size_t>(t.id.index)].empty()) continue;
+    if ((t.role != Role::parameter && t.role != Role::state) || read_by[static_cast<std::size_t>(t.id.index)].empty())
+      continue;
     auto& one = values[t.name];
     one.resize(static_cast<std::size_t>(element_count(t.shape)));
     read(t, one);
@@ -36,8 +37,10 @@ TensorValues weights_from(const std::filesystem::path& path, const Program& prog
   return collect(program, [&](const Tensor& t, std::span<float> values) {
     const StoredTensor* stored = file.find(t.name);
     if (stored && stored->shape != t.shape)
-      throw Error(Fault::input, fmt::format("'{}' is {} there, and {} in this model", t.name, to_string(stored->shape),
-                                            to_string(t.shape)), path.string(), "use the weights of the same model");
+      throw Error(
+          Fault::input,
+          fmt::format("'{}' is {} there, and {} in this model", t.name, to_string(stored->shape), to_string(t.shape)),
+          path.string(), "use the weights of the same model");
     file.read(t.name, values);
   });
 }

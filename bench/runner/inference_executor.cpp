@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lowers, compiles, writes the weights, runs.
-#include "bench/inference/inference_executor.hpp"
+#include "bench/runner/inference_executor.hpp"
 
 #include <fmt/format.h>
 
@@ -56,8 +56,8 @@ void InferenceExecutor::write(const TensorValues& values) {
   for (int index = 0; index < static_cast<int>(made_for_.size()); ++index) {
     const LoweredProgram& one = executor_->program(index);
     for (const Tensor& t : one.program.tensors)
-      if (is_persistent(t.role) && t.role != Role::scalar && one.tensor_bytes[static_cast<std::size_t>(t.id.index)] > 0 &&
-          written.insert(t.name).second)
+      if (is_persistent(t.role) && t.role != Role::scalar &&
+          one.tensor_bytes[static_cast<std::size_t>(t.id.index)] > 0 && written.insert(t.name).second)
         executor_->write(t.name, values_of(values, t.name));
   }
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/inference/forward_programs.hpp"
+#include "bench/runner/forward_programs.hpp"
 #include "workloads/transforms/pruning.hpp"
 
 namespace gpusizer {
@@ -17,7 +17,7 @@ struct InferenceForm {
   ForwardPrograms programs;
   TensorValues values;
   std::optional<Pruned> pruned;
-  std::optional<double> integer_share;            // of the multiply-accumulates
+  std::optional<double> integer_share;  // of the multiply-accumulates
   std::optional<std::int64_t> calibration_samples;
 };
 

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrivals, waiting, serving.
-#include "bench/inference/serving_loop.hpp"
+#include "bench/serving/serving_loop.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <thread>
 
-#include "bench/inference/arrivals.hpp"
+#include "bench/serving/arrivals.hpp"
 
 namespace gpusizer {
+
+double MonotonicWaitingClock::seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 void MonotonicWaitingClock::wait_until(double moment, const std::function<int()>& stop) {
   constexpr double spin_seconds = 0.0003, look_seconds = 0.2;
@@ -22,7 +26,7 @@ void MonotonicWaitingClock::wait_until(double moment, const std::function<int()>
 
 namespace {
 
-std::int64_t warm_up(Server& server, const ServingPlan& plan, Clock& clock, const std::function<int()>& stop) {
+std::int64_t warm_up(Server& server, const ServingPlan& plan, WaitingClock& clock, const std::function<int()>& stop) {
   const double start = clock.seconds();
   std::int64_t request = 0;
   while (stop() == 0 && (request < plan.warm_up_requests || clock.seconds() - start < plan.warm_up_seconds))
@@ -31,10 +35,14 @@ std::int64_t warm_up(Server& server, const ServingPlan& plan, Clock& clock, cons
 }
 
 bool is_done(const ServingPlan& plan, const ServingResult& result, double elapsed, int signal, std::string& reason) {
-  if (signal != 0) reason = "interrupted";
-  else if (plan.requests && static_cast<std::int64_t>(result.latencies.size()) >= *plan.requests) reason = "requests_done";
-  else if (plan.max_seconds && elapsed >= *plan.max_seconds) reason = "max_seconds";
-  else return false;
+  if (signal != 0)
+    reason = "interrupted";
+  else if (plan.requests && static_cast<std::int64_t>(result.latencies.size()) >= *plan.requests)
+    reason = "requests_done";
+  else if (plan.max_seconds && elapsed >= *plan.max_seconds)
+    reason = "max_seconds";
+  else
+    return false;
   return true;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exponential gaps by inversion.
-#include "bench/inference/arrivals.hpp"
+#include "bench/serving/arrivals.hpp"
 
 #include <cmath>
 

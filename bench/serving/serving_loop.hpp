@@ -8,25 +8,22 @@
 #include <string>
 #include <vector>
 
-#include "bench/runner/clock.hpp"
-
 namespace gpusizer {
 
-// A clock that can also wait.
-class WaitingClock : public Clock {
+// A clock that can also wait, behind an interface so that the loop can be tested without waiting.
+class WaitingClock {
  public:
+  virtual ~WaitingClock() = default;
+  virtual double seconds() = 0;  // since some fixed moment; never goes back
   // Returns when seconds() is at least `moment`, or a little before it when `stop` says so.
   virtual void wait_until(double moment, const std::function<int()>& stop) = 0;
 };
 
 class MonotonicWaitingClock final : public WaitingClock {
  public:
-  double seconds() override { return clock_.seconds(); }
+  double seconds() override;
   // Sleeps, and spins through the last fraction of a millisecond: a sleep ends late by about that much.
   void wait_until(double moment, const std::function<int()>& stop) override;
-
- private:
-  MonotonicClock clock_;
 };
 
 // What is asked for: one batch, already in memory.
@@ -61,8 +58,8 @@ struct ServingResult {
 void serve_and_measure(Server& server, const ServingPlan& plan, WaitingClock& clock, const std::function<int()>& stop,
                        ServingResult& result);
 
-// Whether more was offered than could be served, so that latencies grow with the length of the run and mean nothing: the
-// mean time of a request is more than `share` of the mean gap between arrivals.
+// Whether more was offered than could be served, so that latencies grow with the length of the run and mean nothing:
+// the mean time of a request is more than `share` of the mean gap between arrivals.
 bool is_overloaded(const ServingPlan& plan, const ServingResult& result, double share = 0.98);
 
 }  // namespace gpusizer

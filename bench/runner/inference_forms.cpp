@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Applies the transforms in their order: pruning, folding of batch norms, calibration and quantisation or a precision.
-#include "bench/inference/inference_forms.hpp"
+#include "bench/runner/inference_forms.hpp"
 
 #include <algorithm>
 
-#include "bench/inference/request_pool.hpp"
+#include "bench/runner/request_pool.hpp"
 #include "workloads/transforms/fold_batch_norm.hpp"
 #include "workloads/transforms/mixed_precision.hpp"
 #include "workloads/transforms/quantization.hpp"
@@ -56,8 +56,10 @@ InferenceForm InferenceForms::make(const std::string& name) const {
   const std::string& asked = prepared_.config.precision;
   if (name == "fp32" || !name.ends_with(asked) || asked == "fp32") return form;
   form.precision = asked;
-  if (asked == "int8") make_integers(form);
-  else form.programs = each_program(form.programs, [&](const Program& p) { return mixed_precision(p, precision(asked)); });
+  if (asked == "int8")
+    make_integers(form);
+  else
+    form.programs = each_program(form.programs, [&](const Program& p) { return mixed_precision(p, precision(asked)); });
   return form;
 }
 
