@@ -68,7 +68,8 @@ int conclude(const RunOutcome& outcome, const std::filesystem::path& out, bool j
     for (const record::Case& record : shown ? std::vector<record::Case>{} : outcome.report.cases)
       std::cout << render::printable(record.id) << "  " << render::printable(summary_of(record)) << "\n";
     std::cout << "report: " << render::printable(out.string()) << "\n";
-    if (outcome.signal != 0) std::cout << "to go on: gpusizer run --resume " << render::printable(shell_quoted(out.string())) << "\n";
+    if (outcome.signal != 0)
+      std::cout << "to go on: gpusizer run --resume " << render::printable(shell_quoted(out.string())) << "\n";
   }
   return outcome.exit_code();
 }
@@ -86,7 +87,8 @@ void refuse_settings_beside_resume(const Options& options) {
   for (const Setting& setting : settings()) names.emplace_back(setting.name);
   for (const std::string& name : names)
     if (options.has(name))
-      throw Error(Fault::usage, "--resume takes every setting from the report", "--" + name, "leave it out, or start a new report");
+      throw Error(Fault::usage, "--resume takes every setting from the report", "--" + name,
+                  "leave it out, or start a new report");
 }
 
 // Asks for what the report's command asked for. The report is replaced by the one that goes on with it.

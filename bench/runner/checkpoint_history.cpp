@@ -83,8 +83,10 @@ std::vector<T> take_all(const History& history, const Line<T> (&lines)[n], const
   for (const Line<T>& one : lines) {
     const auto& list = list_of(history, one.name, file);
     if (list.size() != things.size())
-      throw Error(Fault::input, fmt::format("the checkpoint's '{}' has {} numbers, and '{}' has {}", one.name, list.size(),
-                                            lines[0].name, things.size()), file, "use another one");
+      throw Error(Fault::input,
+                  fmt::format("the checkpoint's '{}' has {} numbers, and '{}' has {}", one.name, list.size(),
+                              lines[0].name, things.size()),
+                  file, "use another one");
     for (std::size_t i = 0; i < list.size(); ++i) one.set(things[i], list[i]);
   }
   return things;
@@ -94,8 +96,10 @@ void take_outputs(const History& history, std::vector<EvaluationPoint>& points, 
   for (const auto& [name, list] : history) {
     if (!name.starts_with(output_prefix)) continue;
     if (list.size() != points.size())
-      throw Error(Fault::input, fmt::format("the checkpoint's '{}' has {} numbers for {} evaluations", name, list.size(),
-                                            points.size()), file, "use another one");
+      throw Error(
+          Fault::input,
+          fmt::format("the checkpoint's '{}' has {} numbers for {} evaluations", name, list.size(), points.size()),
+          file, "use another one");
     for (std::size_t i = 0; i < list.size(); ++i)
       points[i].evaluation.outputs[name.substr(std::string_view(output_prefix).size())] = maybe(list[i]);
   }
@@ -120,8 +124,9 @@ LoopResult result_of(const History& history, const std::string& file) {
   result.steps = take_all(history, step_lines, file);
   result.losses = list_of(history, "loss", file);
   if (result.losses.size() != result.steps.size())
-    throw Error(Fault::input, fmt::format("the checkpoint has {} losses of {} steps", result.losses.size(),
-                                          result.steps.size()), file, "use another one");
+    throw Error(Fault::input,
+                fmt::format("the checkpoint has {} losses of {} steps", result.losses.size(), result.steps.size()),
+                file, "use another one");
   result.evaluations = take_all(history, evaluation_lines, file);
   take_outputs(history, result.evaluations, file);
   const auto& to_target = list_of(history, "seconds_to_target", file);

@@ -6,6 +6,7 @@
 
 #include "bench/runner/fill_config.hpp"
 #include "reports/record/fingerprint.hpp"
+#include "reports/record/number_text.hpp"
 #include "workloads/checkpoint/checkpoint.hpp"
 
 namespace gpusizer {
@@ -70,6 +71,12 @@ std::map<std::string, std::string> checkpoint_config(const PreparedCase& prepare
   fill_prepared(record, prepared);
   auto words = record::make_fingerprint(record.config, {}, {}).identity;
   const LearningRate& rate = prepared.loop.learning_rate;
+  const CaseConfig& c = prepared.config;
+  words["micro_batches"] = std::to_string(c.accumulate);
+  for (const auto& [name, number] :
+       {std::pair{"clip_norm", c.clip_norm}, {"l1", c.l1}, {"beta1", c.beta1}, {"beta2", c.beta2}})
+    words[name] = record::shortest_text(number);
+  words["dataset_samples"] = std::to_string(prepared.train_data->size());
   words["seed"] = std::to_string(prepared.config.seed);
   words["steps_per_epoch"] = std::to_string(prepared.loop.steps_per_epoch);
   if (rate.total_steps > 0) words["learning_rate_steps"] = std::to_string(rate.total_steps);
@@ -77,7 +84,8 @@ std::map<std::string, std::string> checkpoint_config(const PreparedCase& prepare
   return words;
 }
 
-std::optional<CheckpointStart> checkpoint_start(const PreparedCase& prepared, const std::string& case_id, bool resumed) {
+std::optional<CheckpointStart> checkpoint_start(const PreparedCase& prepared, const std::string& case_id,
+                                                bool resumed) {
   const CheckpointFolder folder(prepared.config.checkpoint, case_id);
   folder.require_writable();
   const auto found = folder.newest_first();

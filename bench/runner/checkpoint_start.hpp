@@ -19,9 +19,9 @@ struct CheckpointStart {
   std::string passed_over;  // why a newer one was not taken; empty: this is the newest
 };
 
-// Of a case with a folder for checkpoints. Makes the folder. `resumed`: the newest intact checkpoint, or nothing when there
-// is none at all. Throws Error: input when one is of another case or configuration (naming what differs) or when all
-// are damaged; usage when a case that begins anew finds checkpoints of an earlier run, which it would overwrite;
+// Of a case with a folder for checkpoints. Makes the folder. `resumed`: the newest intact checkpoint, or nothing when
+// there is none at all. Throws Error: input when one is of another case or configuration (naming what differs) or when
+// all are damaged; usage when a case that begins anew finds checkpoints of an earlier run, which it would overwrite;
 // environment when the folder cannot be written.
 std::optional<CheckpointStart> checkpoint_start(const PreparedCase& prepared, const std::string& case_id, bool resumed);
 

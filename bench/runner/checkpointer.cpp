@@ -25,16 +25,21 @@ std::vector<double> list_or_nothing(const History& history, const char* name) {
 }  // namespace
 
 Checkpointer::Checkpointer(const PreparedCase& prepared, std::string case_id, ExecutorTrainer& trainer, Clock& clock)
-    : case_id_(std::move(case_id)), config_(checkpoint_config(prepared)), seed_(prepared.config.seed),
+    : case_id_(std::move(case_id)),
+      config_(checkpoint_config(prepared)),
+      seed_(prepared.config.seed),
       every_(prepared.config.checkpoint_every.value_or(prepared.loop.steps_per_epoch)),
-      steps_per_epoch_(prepared.loop.steps_per_epoch), folder_(prepared.config.checkpoint, case_id_), trainer_(trainer),
+      steps_per_epoch_(prepared.loop.steps_per_epoch),
+      folder_(prepared.config.checkpoint, case_id_),
+      trainer_(trainer),
       clock_(clock) {}
 
 void Checkpointer::go_on(const CheckpointStart& start, LoopResult& result) {
   const Checkpoint checkpoint = load_checkpoint(start.from.path, trainer_.executor(), trainer_.program_count());
   result = result_of(checkpoint.history, start.from.path.string());
   if (static_cast<std::int64_t>(result.steps.size()) != checkpoint.step)
-    throw Error(Fault::input, fmt::format("the checkpoint of step {} has {} steps", checkpoint.step, result.steps.size()),
+    throw Error(Fault::input,
+                fmt::format("the checkpoint of step {} has {} steps", checkpoint.step, result.steps.size()),
                 start.from.path.string(), "use another one");
   trainer_.go_on_after(checkpoint.step, checkpoint.random_state);
   seconds_ = list_or_nothing(checkpoint.history, seconds_name);
@@ -57,9 +62,14 @@ void Checkpointer::at_end(const LoopResult& result) {
 
 void Checkpointer::save(const LoopResult& result) {
   const auto step = static_cast<std::int64_t>(result.steps.size());
-  Checkpoint checkpoint{.case_id = case_id_, .config = config_, .seed = seed_, .step = step,
-                        .epoch = step / steps_per_epoch_, .epoch_step = step % steps_per_epoch_,
-                        .random_state = trainer_.random_state(), .history = history_of(result)};
+  Checkpoint checkpoint{.case_id = case_id_,
+                        .config = config_,
+                        .seed = seed_,
+                        .step = step,
+                        .epoch = step / steps_per_epoch_,
+                        .epoch_step = step % steps_per_epoch_,
+                        .random_state = trainer_.random_state(),
+                        .history = history_of(result)};
   checkpoint.history[seconds_name] = seconds_;
   checkpoint.history[resumed_name] = resumed_at_;
   const double start = clock_.seconds();
@@ -82,7 +92,8 @@ void Checkpointer::fill(record::Case& record) const {
   figures.bytes = bytes_ > 0 ? Maybe<std::int64_t>(bytes_) : Maybe<std::int64_t>::missing("none was written");
   figures.mean_seconds = figures.last_seconds = Maybe<double>::missing("none was written");
   if (!seconds_.empty()) {
-    figures.mean_seconds = std::accumulate(seconds_.begin(), seconds_.end(), 0.0) / static_cast<double>(seconds_.size());
+    figures.mean_seconds =
+        std::accumulate(seconds_.begin(), seconds_.end(), 0.0) / static_cast<double>(seconds_.size());
     figures.last_seconds = seconds_.back();
   }
   figures.resumed_at_step = resumed_at_.empty() ? Maybe<std::int64_t>::missing("it was not interrupted")
@@ -90,13 +101,14 @@ void Checkpointer::fill(record::Case& record) const {
   if (!resumed_at_.empty())
     record.validity_flags.push_back(
         {.id = "resumed",
-         .sentence = fmt::format("The case went on from a checkpoint after step {}; the steps until there were timed before it{}{}.",
-                                 resumed_steps(), passed_over_.empty() ? "" : "; passed over: ", passed_over_),
+         .sentence = fmt::format(
+             "The case went on from a checkpoint after step {}; the steps until there were timed before it{}{}.",
+             resumed_steps(), passed_over_.empty() ? "" : "; passed over: ", passed_over_),
          .blocks_advice = false});
   if (problems_ > 0)
     record.validity_flags.push_back({.id = "checkpoint_failed",
-                                     .sentence = fmt::format("{} of {} checkpoints could not be written: {}.", problems_,
-                                                             figures.count + problems_, problem_),
+                                     .sentence = fmt::format("{} of {} checkpoints could not be written: {}.",
+                                                             problems_, figures.count + problems_, problem_),
                                      .blocks_advice = false});
 }
 

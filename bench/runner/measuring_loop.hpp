@@ -86,8 +86,9 @@ using LoopProgress = std::function<void(const LoopResult&)>;
 using SaveProgress = std::function<bool(const LoopResult&)>;
 
 // Fills `result` as it goes, so that what was measured stays when the trainer throws. A step's time is from the end of
-// the step before (or of an evaluation) to its own end, waiting for data included. A `result` with the steps of an earlier process is gone on with: schedule,
-// evaluations, limits and stopping are where they would be without the interruption.
+// the step before (or of an evaluation) to its own end, waiting for data included. A `result` with the steps of an
+// earlier process is gone on with: schedule, evaluations, limits and stopping are where they would be without the
+// interruption.
 void train_and_measure(Trainer& trainer, const LoopPlan& plan, Clock& clock, const StopRequested& stop,
                        const LoopProgress& progress, LoopResult& result, const SaveProgress& save = {});
 

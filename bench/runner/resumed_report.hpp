@@ -15,9 +15,9 @@ bool is_done(const record::Case& one);
 // Whether every one of the cases named by `ids` is there and done.
 bool is_done(const record::Report& begun, const std::vector<std::string>& ids);
 
-// A report describes one machine and one build of the program, and its cases are those of its command. Throws Error(usage)
-// naming what differs.
-void require_same_run(const record::Report& begun, const std::vector<std::string>& ids, const record::Environment& machine,
-                      const record::Tool& tool);
+// A report describes one machine and one build of the program, and its cases are those of its command. Throws
+// Error(usage) naming what differs.
+void require_same_run(const record::Report& begun, const std::vector<std::string>& ids,
+                      const record::Environment& machine, const record::Tool& tool);
 
 }  // namespace gpusizer

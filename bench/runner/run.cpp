@@ -93,7 +93,8 @@ void write(RunOutcome& outcome, const fs::path& out) {
 }
 
 bool saves_checkpoints(const RunConfig& config) {
-  return std::any_of(config.cases.begin(), config.cases.end(), [](const CaseConfig& one) { return !one.checkpoint.empty(); });
+  const auto saves = [](const CaseConfig& one) { return !one.checkpoint.empty(); };
+  return std::any_of(config.cases.begin(), config.cases.end(), saves);
 }
 
 bool ended_well(const record::Case& one) { return one.status == CaseStatus::ok; }

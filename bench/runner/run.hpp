@@ -39,7 +39,8 @@ struct RunOutcome {
 };
 
 // First checks all cases and that `out` can be written: throws Error for a case that cannot be (usage), or when none can
-// be prepared, or a checkpoint stands in the way (see checkpoint_start()), or `begun` is of another run or machine. After that nothing throws for the fault of one case. An interrupted run records the other cases as skipped.
+// be prepared, a checkpoint stands in the way (see checkpoint_start()), or `begun` is of another run or machine. After
+// that nothing throws for the fault of one case. An interrupted run records the other cases as skipped.
 RunOutcome run_cases(const RunRequest& request);
 
 }  // namespace gpusizer

@@ -14,12 +14,17 @@ namespace {
 
 LoopResult example() {
   LoopResult result;
-  result.steps = {{.samples = 32, .seconds = 0.1, .data_wait_seconds = 0.01, .bucket = 2, .real_tokens = 900, .padded_tokens = 124},
-                  {.samples = 5, .seconds = 1.0 / 3, .tail = true}};
+  result.steps = {
+      {.samples = 32, .seconds = 0.1, .data_wait_seconds = 0.01, .bucket = 2, .real_tokens = 900, .padded_tokens = 124},
+      {.samples = 5, .seconds = 1.0 / 3, .tail = true}};
   result.losses = {2.25, 0.1 + 0.2};
-  result.evaluations.push_back({.after_steps = 1, .training_seconds = 0.1, .evaluation_seconds = 0.5,
-                                .evaluation = {.accuracy = 0.75, .loss = 1.5, .outputs = {{"mlm", 0.5}, {"nsp", {}}}, .samples = 7}});
-  result.evaluations.push_back({.after_steps = 2, .evaluation = {.loss = 1, .outputs = {{"mlm", 0.25}, {"nsp", 1.0}}, .samples = 7}});
+  result.evaluations.push_back(
+      {.after_steps = 1,
+       .training_seconds = 0.1,
+       .evaluation_seconds = 0.5,
+       .evaluation = {.accuracy = 0.75, .loss = 1.5, .outputs = {{"mlm", 0.5}, {"nsp", {}}}, .samples = 7}});
+  result.evaluations.push_back(
+      {.after_steps = 2, .evaluation = {.loss = 1, .outputs = {{"mlm", 0.25}, {"nsp", 1.0}}, .samples = 7}});
   result.training_seconds = 0.1 + 1.0 / 3;
   result.time_to_target_seconds = 0.6;
   return result;

@@ -14,7 +14,8 @@ class FakeClock final : public Clock {
   double now = 1000;
 };
 
-// A step takes 1/8 s, an evaluation 50 s (every second long is exact in binary); what is learned depends on the step alone.
+// A step takes 1/8 s, an evaluation 50 s (every second long is exact in binary); what is learned depends on the step
+// alone.
 class FakeTrainer final : public Trainer {
  public:
   explicit FakeTrainer(FakeClock& clock) : clock_(clock) {}
@@ -48,7 +49,9 @@ struct FakeRun {
   int saves = 0;
 
   void go(const SaveProgress& save = {}) {
-    train_and_measure(trainer, plan, clock, [&] { return trainer.steps == signal_at ? 15 : 0; }, [](const LoopResult&) {}, result, save);
+    train_and_measure(
+        trainer, plan, clock, [&] { return trainer.steps == signal_at ? 15 : 0; }, [](const LoopResult&) {}, result,
+        save);
   }
   // A second process after the first one: it has what a checkpoint holds.
   FakeRun next() const {
