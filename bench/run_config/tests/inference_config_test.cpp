@@ -15,7 +15,7 @@ CaseConfig infer() {
   return c;
 }
 
-void expect_refused(const CaseConfig& config, const std::string& flag) {
+void expect_no_case(const CaseConfig& config, const std::string& flag) {
   try {
     complete_case(config);
     FAIL() << flag << " was accepted";
@@ -66,16 +66,16 @@ TEST(InferenceConfig, RefusesWhatCannotBe) {
     change(c);
     return c;
   };
-  expect_refused(with([](CaseConfig& c) { c.mode = "dream"; }), "--mode");
-  expect_refused(with([](CaseConfig& c) { c.rate = 0; }), "--rate");
-  expect_refused(with([](CaseConfig& c) { c.requests = 0; }), "--requests");
-  expect_refused(with([](CaseConfig& c) { c.prune = 1; }), "--prune");
-  expect_refused(with([](CaseConfig& c) { c.precision = "int4"; }), "--precision");
-  expect_refused(with([](CaseConfig& c) { c.batch = 0; }), "--batch");
-  expect_refused(with([](CaseConfig& c) { c.max_seconds = -1; }), "--max-seconds");
-  expect_refused(with([](CaseConfig& c) { c.target_accuracy = 0.5; }), "--target-accuracy");
-  expect_refused(with([](CaseConfig& c) { c.checkpoint = "saved"; }), "--checkpoint");
-  expect_refused(with([](CaseConfig& c) { c.weights = "w.safetensors", c.steps = 3; }), "--weights");
+  expect_no_case(with([](CaseConfig& c) { c.mode = "dream"; }), "--mode");
+  expect_no_case(with([](CaseConfig& c) { c.rate = 0; }), "--rate");
+  expect_no_case(with([](CaseConfig& c) { c.requests = 0; }), "--requests");
+  expect_no_case(with([](CaseConfig& c) { c.prune = 1; }), "--prune");
+  expect_no_case(with([](CaseConfig& c) { c.precision = "int4"; }), "--precision");
+  expect_no_case(with([](CaseConfig& c) { c.batch = 0; }), "--batch");
+  expect_no_case(with([](CaseConfig& c) { c.max_seconds = -1; }), "--max-seconds");
+  expect_no_case(with([](CaseConfig& c) { c.target_accuracy = 0.5; }), "--target-accuracy");
+  expect_no_case(with([](CaseConfig& c) { c.checkpoint = "saved"; }), "--checkpoint");
+  expect_no_case(with([](CaseConfig& c) { c.weights = "w.safetensors", c.steps = 3; }), "--weights");
 }
 
 TEST(InferenceConfig, TrainingRefusesWhatBelongsToInference) {
@@ -85,12 +85,12 @@ TEST(InferenceConfig, TrainingRefusesWhatBelongsToInference) {
     change(c);
     return c;
   };
-  expect_refused(with([](CaseConfig& c) { c.rate = 10; }), "--rate");
-  expect_refused(with([](CaseConfig& c) { c.requests = 10; }), "--requests");
-  expect_refused(with([](CaseConfig& c) { c.prune = 0.5; }), "--prune");
-  expect_refused(with([](CaseConfig& c) { c.weights = "w"; }), "--weights");
-  expect_refused(with([](CaseConfig& c) { c.training_batch = 8; }), "--training-batch");
-  expect_refused(with([](CaseConfig& c) { c.precision = "int8"; }), "--mode infer");
+  expect_no_case(with([](CaseConfig& c) { c.rate = 10; }), "--rate");
+  expect_no_case(with([](CaseConfig& c) { c.requests = 10; }), "--requests");
+  expect_no_case(with([](CaseConfig& c) { c.prune = 0.5; }), "--prune");
+  expect_no_case(with([](CaseConfig& c) { c.weights = "w"; }), "--weights");
+  expect_no_case(with([](CaseConfig& c) { c.training_batch = 8; }), "--training-batch");
+  expect_no_case(with([](CaseConfig& c) { c.precision = "int8"; }), "--mode infer");
 }
 
 }  // namespace
