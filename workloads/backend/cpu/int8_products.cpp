@@ -77,9 +77,11 @@ onednn::Desc int8_weight_desc(const Program& program, const Operation& op) {
 }
 
 int64_t int8_weight_bytes(const Shape& shape) {
-  constexpr int64_t block = 64, sums = 16;  // bytes of sums beside each row
-  const int64_t rows = round_up(shape.at(0), block);
-  return rows * (round_up(shape.at(1), block) * element_count(shape) / (shape[0] * shape[1]) + sums);
+  constexpr int64_t sums = 16;  // bytes of sums beside each row
+  int64_t rows = 0;
+  for (const int64_t block : {16, 32, 48, 64}) rows = std::max(rows, round_up(shape.at(0), block));
+  const int64_t columns = round_up(shape.at(1), shape.size() == 2 ? 64 : 16);
+  return rows * (columns * element_count(shape) / (shape[0] * shape[1]) + sums);
 }
 
 }  // namespace gpusizer::cpu
