@@ -128,6 +128,15 @@ void add_inference(record::Case& record, const PreparedCase& prepared, const Ser
                          "length of the run.",
                          run.name, *plan.rate),
          .blocks_advice = false});
+  constexpr double little = 0.5;
+  if (run.integer_share && *run.integer_share < little)
+    record.validity_flags.push_back(
+        {.id = "little_in_integers",
+         .sentence =
+             fmt::format("{}: {:.0f} % of the multiply-accumulates are on integers; recurrent layers, attention and "
+                         "what reads the inputs stay fp32.",
+                         run.name, 100 * *run.integer_share),
+         .blocks_advice = false});
   add_run_metrics(record, run);
   record.inference->runs.push_back(std::move(run));
 }
