@@ -32,6 +32,7 @@ constexpr const char* kRunExamples =
     "  gpusizer run --model resnet50 --batch 16 --max-seconds 60 --out r.json      time it on made-up images\n"
     "  gpusizer run --model resnet8 --data fashion-mnist --target-accuracy 0.9     time to accuracy\n"
     "  gpusizer run --model resnet18 --data images:/photos --image-size 224 --epochs 1\n"
+    "  gpusizer run --mode infer --model resnet50 --weights w.safetensors --precision int8 --rate 20 --out i.json\n"
     "  gpusizer run --suite my.json --as c7i.xlarge                                this machine is a c7i.xlarge\n"
     "  gpusizer run --suite my.json --checkpoint saved --out r.json                save after each epoch, and then\n"
     "  gpusizer run --resume r.json                                                go on after an interruption\n";
