@@ -17,6 +17,9 @@ TensorValues weights_of(Executor& executor, const Program& program);
 // not there or has another shape.
 TensorValues weights_from(const std::filesystem::path& file, const Program& program);
 
+// Throws as weights_from() does, before anything is run.
+void check_weights(const std::filesystem::path& file, const Program& program);
+
 // As training would start.
 TensorValues random_weights(const Program& program, std::uint64_t seed);
 

@@ -10,6 +10,7 @@
 #include "bench/runner/forward_programs.hpp"
 #include "bench/runner/case_data.hpp"
 #include "bench/runner/case_programs.hpp"
+#include "bench/runner/inference_weights.hpp"
 #include "workloads/data/batch_dealer.hpp"
 
 namespace gpusizer {
@@ -112,7 +113,9 @@ PreparedCase prepare_case(const CaseConfig& config) {
   open_device(p);
   open_case_data(p);
   if (config.mode == "infer") {  // its programs are made one form after the other
-    p.facts = facts(any_program(forward_programs(p)));
+    const ForwardPrograms programs = forward_programs(p);
+    p.facts = facts(any_program(programs));
+    if (!config.weights.empty()) check_weights(config.weights, any_program(programs));
     return p;
   }
   plan_epoch(p);
