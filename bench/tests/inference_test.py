@@ -16,6 +16,7 @@ import time
 import unittest
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
+VNNI = "vnni" in pathlib.Path("/proc/cpuinfo").read_text()  # without it the CPU backend refuses int8
 CNN = ["--model", "resnet8", "--image-size", "8", "--classes", "3"]
 BERT = ["--model", "bert-mini", "--layers", "1", "--hidden", "32", "--heads", "2", "--vocabulary", "99",
         "--sequence", "16", "--predictions", "3"]
@@ -66,6 +67,7 @@ class Inference(unittest.TestCase):
         self.assertGreater(run["longest_seconds"], 5 * run["elapsed_seconds"] / 60, "the last one waited for the others")
         self.assertEqual(case["config"]["inference"]["arrivals"], "poisson")
 
+    @unittest.skipUnless(VNNI, "this processor has no VNNI")
     def test_integers_and_pruning_stand_beside_what_was_trained(self):
         case = self.infer(*CNN, "--synthetic-samples", "96", "--steps", "30", "--training-batch", "16", "--lr", "0.05",
                           "--eval", "on", "--precision", "int8", "--prune", "0.3", "--requests", "10")
@@ -83,6 +85,7 @@ class Inference(unittest.TestCase):
         self.assertGreater(runs["pruned int8"]["integer_share"], 0.9)
         self.assertAlmostEqual(runs["pruned int8"]["loss"], runs["pruned"]["loss"], delta=0.05 * runs["pruned"]["loss"])
 
+    @unittest.skipUnless(VNNI, "this processor has no VNNI")
     def test_text_in_integers(self):
         case = self.infer(*BERT, "--batch", "4", "--synthetic-samples", "64", "--eval", "on", "--precision", "int8",
                           "--requests", "10")
@@ -115,6 +118,7 @@ class Inference(unittest.TestCase):
             self.assertEqual(err.count("\n"), 1)
             self.assertFalse(self.out.exists())
 
+    @unittest.skipUnless(VNNI, "this processor has no VNNI")
     def test_an_interrupted_case_keeps_what_was_served(self):
         process = subprocess.Popen([PROGRAM, "run", "--mode", "infer", *CNN, "--precision", "int8", "--max-seconds", "200",
                                     "--out", str(self.out)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -27,6 +27,18 @@ inline dnnl::primitive_attr user_scratchpad() {
   return attr;
 }
 
+// Whether products of eight-bit integers are summed exactly. Without instructions for them (VNNI) pairs of products are
+// summed in 16 bits, which overflow.
+inline bool sums_integers_exactly() {
+  switch (dnnl::get_effective_cpu_isa()) {
+    case dnnl::cpu_isa::sse41:
+    case dnnl::cpu_isa::avx:
+    case dnnl::cpu_isa::avx2:
+    case dnnl::cpu_isa::avx512_core: return false;
+    default: return true;
+  }
+}
+
 #if DNNL_VERSION_MAJOR >= 3
 
 inline void append_relu(dnnl::post_ops& ops) { ops.append_eltwise(dnnl::algorithm::eltwise_relu, 0.f, 0.f); }

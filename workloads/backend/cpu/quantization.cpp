@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "gpusizer/error.hpp"
 #include "workloads/backend/cpu/int8_products.hpp"
 #include "workloads/backend/cpu/kernels.hpp"
 #include "workloads/backend/cpu/own_kernel.hpp"
@@ -126,6 +127,12 @@ class IntegerMaxPool final : public Kernel {
   IntegerWindow window_;
 };
 
+void require_exact_sums() {
+  if (onednn::sums_integers_exactly()) return;
+  throw Error(Fault::environment, "this processor has no instructions for sums of eight-bit products (VNNI)", "int8",
+              "use fp32, or a processor with AVX512-VNNI or AVX-VNNI");
+}
+
 template <class PrimitiveDesc>
 std::unique_ptr<PrimitiveKernel> weighted(const KernelRequest& r, const PrimitiveDesc& pd, const onednn::Desc& bias) {
   auto kernel = std::make_unique<PrimitiveKernel>(r);
@@ -154,6 +161,7 @@ std::unique_ptr<Kernel> integer_max_pool(const KernelRequest& r) {
 }
 
 std::unique_ptr<Kernel> convolution_int8(const KernelRequest& r) {
+  require_exact_sums();
   const auto pd = int8_convolution(r.engine.engine, r.program, r.op);
   auto kernel = weighted(r, pd, plain_desc(r.input(2).shape));
   kernel->set_primitive([pd] { return dnnl::convolution_forward(pd); }, pd.scratchpad_desc());
@@ -162,6 +170,7 @@ std::unique_ptr<Kernel> convolution_int8(const KernelRequest& r) {
 }
 
 std::unique_ptr<Kernel> linear_int8(const KernelRequest& r) {
+  require_exact_sums();
   const auto pd = int8_product(r.engine.engine, r.program, r.op);
   auto kernel = weighted(r, pd, plain_desc({1, r.input(2).shape[0]}));
   if (std::get<Int8Attributes>(r.op.attributes).residual) {
