@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/run_config/parallel.hpp"
 #include "workloads/models/models.hpp"
 
 namespace gpusizer {
@@ -24,7 +25,9 @@ struct CaseConfig {
   std::string device = "cpu";  // the backend's name
   std::int64_t threads = 0;    // that compute; 0: all that the process may use
   std::int64_t loader_threads = 0;    // that prepare samples; 0: decided by the data source
-  std::optional<std::int64_t> batch;  // empty: by the model and the size of its samples
+  std::optional<std::int64_t> batch;  // of each replica; empty: by the model and the size of its samples
+  std::optional<std::int64_t> job_batch;  // strong scaling: of all replicas, what `batch` was before complete_case()
+  ParallelOptions parallel;
   // Random shifts, crops and mirror images in training, as the data source has them. Empty: from 10 epochs on, since in
   // a short run they only slow the learning (Fashion-MNIST, resnet8, 3 epochs: 0.887 with, 0.906 without).
   std::optional<bool> augment;

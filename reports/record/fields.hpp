@@ -3,16 +3,11 @@
 // these lists, so that they cannot differ. A new field: one line here, one in the struct, one in report.schema.json.
 #pragma once
 
-#include <concepts>
-#include <type_traits>
-
+#include "reports/record/is_struct.hpp"
+#include "reports/record/parallel_fields.hpp"
 #include "reports/record/record.hpp"
 
 namespace gpusizer::record {
-
-// A struct of the report, const (when writing) or not (when reading).
-template <class S, class T>
-concept Is = std::same_as<std::remove_const_t<S>, T>;
 
 // A visitor has: field(name, value), required when reading, except that an absent Maybe is missing; nullable(name,
 // optional struct, null_reason); absent_or(name, optional struct); reason(name, text) and
@@ -95,6 +90,7 @@ void fields(auto& visit, Is<Phases> auto& p) {
   visit.field("forward_seconds", p.forward_seconds);
   visit.field("backward_seconds", p.backward_seconds);
   visit.field("update_seconds", p.update_seconds);
+  visit.absent_or("communicate_seconds", p.communicate_seconds);
   visit.field("profiled_steps", p.profiled_steps);
   visit.unknown(p.unknown);
 }
@@ -259,6 +255,7 @@ void fields(auto& visit, Is<Config> auto& c) {
   visit.field("max_seconds", c.max_seconds);
   visit.field("max_steps", c.max_steps);
   visit.absent_or("inference", c.inference);
+  visit.absent_or("parallel", c.parallel);
   visit.unknown(c.unknown);
 }
 
@@ -300,6 +297,8 @@ void fields(auto& visit, Is<Case> auto& c) {
   visit.field("memory", c.memory);
   visit.absent_or("checkpoints", c.checkpoints);
   visit.absent_or("inference", c.inference);
+  visit.absent_or("communication", c.communication);
+  visit.absent_or("scaling", c.scaling);
   visit.field("fingerprint", c.fingerprint);
   visit.field("training", c.training);
   visit.field("measurement", c.measurement);

@@ -13,6 +13,7 @@
 #include "reports/record/maybe.hpp"
 #include "reports/record/measurement.hpp"
 #include "reports/record/metric.hpp"
+#include "reports/record/parallel.hpp"
 
 // Rules of the format (see README.md of this folder):
 //   plain fields carry their unit in the name; a missing number is a Maybe or an optional with its reason;
@@ -53,6 +54,7 @@ struct Config {
   Maybe<double> max_seconds;
   Maybe<std::int64_t> max_steps;
   std::optional<InferenceRequest> inference;  // empty: it was trained for its own sake
+  std::optional<Parallel> parallel;           // empty: one rank
   UnknownFields unknown;
 
   friend bool operator==(const Config&, const Config&) = default;
@@ -105,6 +107,8 @@ struct Case {
   Training training;
   std::optional<Checkpoints> checkpoints;  // empty: none were asked for
   std::optional<Inference> inference;      // of an inference case, whose throughput is missing
+  std::optional<Communication> communication;  // between the ranks of config.parallel
+  std::optional<Scaling> scaling;          // empty: nothing to compare it with
   std::vector<Metric> metrics;
   std::vector<ValidityFlag> validity_flags;
   Fingerprint fingerprint;
