@@ -142,7 +142,7 @@ Program training_program(const Program& forward, const OptimizerOptions& options
 }
 
 Program add_optimizer(Program differentiated, const std::vector<std::pair<TensorId, TensorId>>& gradients,
-                      const OptimizerOptions& options) {
+                      const OptimizerOptions& options, const ParallelUpdate&) {
   check(options);
   Updates updates{std::move(differentiated), gradients, options};
   for (const auto& [parameter, gradient] : gradients) updates.add(parameter, gradient);

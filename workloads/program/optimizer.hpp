@@ -2,6 +2,9 @@
 // Completes a forward program into a training step: backward, then one update for each parameter.
 #pragma once
 
+#include <cstdint>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -26,6 +29,22 @@ struct OptimizerOptions {
   bool decay_vectors = true;  // false: no weight decay and no L1 on biases and norms (parameters of one dimension)
 };
 
+// How one rank updates where several train together (transforms/data_parallel.hpp makes it).
+struct ParallelUpdate {
+  int32_t rank = 0;
+  // Where gradients are spread over ranks: those over which squares are summed, ascending, so that the norm and the
+  // loss scale see the whole model. Empty: all gradients are here.
+  std::vector<int32_t> norm_ranks{};
+  std::set<std::string> counted{};  // parameters whose gradients this rank adds to the squares: each once in the model
+  // Parameters that their owners update and then give to the others; all of `ranks` have the same lists in one order.
+  struct Handover {
+    std::vector<int32_t> ranks;
+    std::vector<std::string> parameters;
+    std::vector<int32_t> owners;
+  };
+  std::vector<Handover> handovers{};
+};
+
 // differentiate() followed by add_optimizer().
 Program training_program(const Program& forward, const OptimizerOptions& options);
 
@@ -36,7 +55,11 @@ Program training_program(const Program& forward, const OptimizerOptions& options
 // With a clip norm, or where the program has a state "loss_scale" (see transforms/mixed_precision), one gradient_norm
 // comes first; its results are the outputs "gradient_factor" (0: this step was skipped) and "gradient_norm". The loss
 // scale is then updated too; its count of good steps is "loss_scale:good_steps".
+//
+// With `parallel`, the gradients may be those of some of the parameters; the norm is then made of sum_squares, an
+// all_reduce and norm_factor, and a broadcast follows the last update of each handover's parameters. The number of
+// steps and the loss scale are on every rank. Throws Error(usage) for parameters that the program does not have.
 Program add_optimizer(Program differentiated, const std::vector<std::pair<TensorId, TensorId>>& gradients,
-                      const OptimizerOptions& options);
+                      const OptimizerOptions& options, const ParallelUpdate& parallel = {});
 
 }  // namespace gpusizer

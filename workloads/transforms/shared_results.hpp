@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lets all ranks know a step's loss, its other results, and how many of them want to stop.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "workloads/program/program.hpp"
+
+namespace gpusizer {
+
+// What a step tells people, whichever ranks know it: taken from the step before it is split into stages.
+struct ResultNames {
+  struct Output {
+    std::string name;
+    bool counted = false;  // has a count of its own; else it is over the batch
+    bool summed = false;
+  };
+  bool loss = false, correct = false;
+  std::vector<Output> outputs;
+};
+ResultNames result_names(const Program& whole);
+
+struct SharedResultsOptions {
+  int32_t rank = 0;
+  std::vector<int32_t> ranks{0};  // all world ranks, ascending
+  bool contributes = true;        // false: another rank has the same results (slices beyond the first), or they do not count
+};
+
+// The program with one all_reduce directly after its forward pass, of the loss, `correct`, all outputs in `names` and
+// their counts: sums over the ranks, to which a rank without a result adds 0. Losses and means must be weighted already
+// (loss_shares.hpp). Then every rank has all results, in the same order, followed by those that add_optimizer() made
+// (every rank knows these) and by "stop_votes": the sum of the scalar "stop_vote", 0 unless it is bound, over all ranks.
+// Outputs over the batch get the sum of the contributing ranks' batches as their count. One rank: as several.
+// Throws Error(usage) where the program has an output that `names` does not know, or more than most_program_outputs.
+Program share_results(Program program, const ResultNames& names, const SharedResultsOptions& options);
+
+}  // namespace gpusizer
