@@ -13,7 +13,7 @@ class OfOne final : public Kernel {
   using Function = void (*)(const float* x, float* y, int64_t count);
   OfOne(const KernelRequest& r, Function function)
       : function_(function),
-        x_(r, r.op.inputs[0], 0),
+        x_(r, r.op.inputs.back(), 0),  // the first of two is overwritten
         y_(r, r.op.outputs[0]),
         count_(stored_floats(r, r.op.outputs[0])) {}
   int64_t workspace_bytes() const override { return x_.workspace_bytes(); }
@@ -60,7 +60,7 @@ class Scale final : public Kernel {
   explicit Scale(const KernelRequest& r)
       : function_(r.engine.vector.rows.scale),
         factor_(static_cast<float>(std::get<ScaleAttributes>(r.op.attributes).factor)),
-        x_(r, r.op.inputs[0], 0),
+        x_(r, r.op.inputs.back(), 0),  // the first of two is overwritten
         y_(r, r.op.outputs[0]),
         count_(stored_floats(r, r.op.outputs[0])) {}
   int64_t workspace_bytes() const override { return x_.workspace_bytes(); }

@@ -77,9 +77,11 @@ void tangent_backward(const Call& call) {
 // The executor rounds every result to its element type, so a cast has nothing else to do.
 void cast(const Call& call) { std::ranges::copy(call.inputs[0].values, call.outputs[0].values.begin()); }
 
+// x -> factor * x; or (y, x) -> y in place
 void scale(const Call& call) {
   const double factor = call.attributes<ScaleAttributes>().factor;
-  for (int64_t i = 0; i < call.inputs[0].size(); ++i) call.outputs[0][i] = factor * call.inputs[0][i];
+  const auto& x = call.inputs.back();
+  for (int64_t i = 0; i < x.size(); ++i) call.outputs[0][i] = factor * x[i];
 }
 
 // (x, random_state [, residual]) -> y, saved: the factor of each element

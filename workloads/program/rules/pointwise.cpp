@@ -77,8 +77,13 @@ std::vector<OutputRule> cast_outputs(const RuleContext& c) {
   return {{"", c.shape(0), to, gradient ? Role::gradient : Role::activation}};
 }
 
-// x -> factor * x
+// x -> factor * x; or (persistent, x) -> in place factor * x
 std::vector<OutputRule> scale_outputs(const RuleContext& c) {
+  if (c.inputs.size() > 1) {
+    c.require(is_persistent(c.inputs[0]->role), fmt::format("{} does not persist", c.inputs[0]->name));
+    c.require(c.shape(0) == c.shape(1), fmt::format("{} does not fit {}", to_string(c.shape(1)), to_string(c.shape(0))));
+    return {{.suffix = "", .shape = {}, .in_place_of = 0}};
+  }
   const bool gradient = c.inputs[0]->role == Role::gradient;
   return {{gradient ? "grad_input" : "", c.shape(0), DType::f32, gradient ? Role::gradient : Role::activation}};
 }
