@@ -18,7 +18,7 @@ namespace gpusizer {
 
 namespace {
 
-constexpr int64_t most_threads = 1024, most_prefetch_batches = 1024;
+constexpr int64_t most_threads = 1024, most_prefetch_batches = 1024, most_replicas = 1'000'000;
 constexpr size_t most_fields = 16;
 constexpr int64_t most_chunk_samples = 32;  // large enough to make the lock cheap, small enough to spread a batch
 
@@ -53,7 +53,8 @@ void check_memory(const LoaderOptions& options, const SampleSource& source) {
   double sample_bytes = sizeof(int64_t);
   for (size_t field = 0; field < source.fields().size(); ++field)
     sample_bytes += static_cast<double>(largest_field(source, field)) * value_bytes;
-  const int64_t samples = std::min(options.batch, source.size());
+  const int64_t whole = std::min(options.batch, source.size());
+  const int64_t samples = options.share.in_turn ? whole : part_samples(whole, options.share);
   const double bytes =
       static_cast<double>(samples) * static_cast<double>(options.prefetch_batches + 1) * sample_bytes;
   if (bytes <= static_cast<double>(most_memory_bytes())) return;
@@ -67,6 +68,8 @@ LoaderOptions checked(LoaderOptions options, const SampleSource& source) {
   need(options.batch, 1, std::numeric_limits<int64_t>::max(), "batch");
   need(options.threads, 0, most_threads, "number of threads");
   need(options.prefetch_batches, 1, most_prefetch_batches, "number of prefetched batches");
+  need(options.share.replicas, 1, options.share.in_turn ? most_replicas : options.batch, "number of replicas");
+  need(options.share.replica, 0, options.share.replicas - 1, "replica");
   check_fields(source);
   // The dealer has a better word for a batch that can never be full.
   if (!options.drop_last || options.batch <= source.size()) check_memory(options, source);
@@ -82,7 +85,7 @@ int64_t divide_up(int64_t value, int64_t by) { return value / by + (value % by !
 Loader::Loader(const SampleSource& source, LoaderOptions options)
     : source_(source),
       options_(checked(std::move(options), source)),
-      dealer_(source, {options_.batch, options_.shuffle, options_.seed, options_.drop_last}),
+      dealer_(source, {options_.batch, options_.shuffle, options_.seed, options_.drop_last, options_.share}),
       chunk_samples_(
           std::clamp<int64_t>(divide_up(dealer_.batch_samples(), 2 * options_.threads), 1, most_chunk_samples)),
       slots_(static_cast<size_t>(options_.prefetch_batches + 1)) {
@@ -162,6 +165,7 @@ Loader::Chunk Loader::take_chunk() {
   Slot& slot = slot_of(open_batch_);
   if (open_sample_ == 0) {
     slot.bucket = dealer_.deal(slot.samples);
+    slot.whole_samples = dealer_.whole_samples();
     slot.batch = open_batch_;
     slot.unread = static_cast<int64_t>(slot.samples.size());
     slot.error = nullptr;
@@ -263,6 +267,7 @@ std::optional<Batch> Loader::next() {
   return Batch{.fields = source_.fields(slot.bucket),
                .buffers = {slot.buffers.data(), slot.buffers.size()},
                .samples = static_cast<int64_t>(slot.samples.size()),
+               .whole_samples = slot.whole_samples,
                .epoch = epoch_of(batch),
                .ends_epoch = batch % batches_per_epoch() == batches_per_epoch() - 1,
                .bucket = slot.bucket};

@@ -19,13 +19,14 @@
 namespace gpusizer {
 
 struct LoaderOptions {
-  int64_t batch = 1;             // samples; a smaller data set gives batches of its own size
+  int64_t batch = 1;             // samples, of all replicas; a smaller data set gives batches of its own size
   int64_t threads = 0;           // that read; 0: one per core
   int64_t prefetch_batches = 2;  // that may be ready or in the making besides the one in use
   bool shuffle = false;          // by (seed, epoch)
   uint64_t seed = 0;
   bool drop_last = false;  // leave out the shorter batch (of each bucket) at the end of an epoch
   bool augment = false;    // passed on to the source
+  Sharing share{};         // the part of one of several replicas
   bool endless = false;    // epochs follow each other without a stop, prefetched across the boundary
   // Monotonic seconds; only asked when next() has to wait. Empty: the steady clock. For tests.
   std::function<double()> now_seconds;
@@ -36,6 +37,7 @@ struct Batch {
   std::span<const Field> fields;         // what one sample consists of
   std::span<const void* const> buffers;  // one for each field: samples x the field's values, row-major, of its type
   int64_t samples = 0;                   // that are really in it: a tail is shorter, nothing is ever padded
+  int64_t whole_samples = 0;             // of all replicas
   int64_t epoch = 0;
   bool ends_epoch = false;
   int64_t bucket = 0;
@@ -78,7 +80,7 @@ class Loader {
     std::vector<std::vector<std::byte>> storage;  // one for each field, large enough for every bucket
     std::vector<void*> buffers;                   // where the storage is
     std::vector<int64_t> samples;                 // of the batch, by their index in the source
-    int64_t bucket = 0;
+    int64_t bucket = 0, whole_samples = 0;
     int64_t batch = -1;  // which one is in it
     int64_t unread = 0;  // samples still to be read
     std::exception_ptr error;

@@ -63,6 +63,59 @@ TEST(BatchDealer, DropsEveryTail) {
               {"none of the buckets", "11 samples", "batch of 5"});
 }
 
+TEST(BatchDealer, EachReplicaGetsItsPartOfEveryBatch) {
+  const WordSource source(11);  // tails of 1, 1 and 0 samples for batches of 3
+  const std::vector<std::vector<int64_t>> first{{0, 3}, {1, 4}, {2, 5}}, second{{6}, {7}, {8}};
+  for (const int64_t replica : {0, 1}) {
+    BatchDealer dealer(source, {.batch = 3, .share = {replica, 2}});
+    EXPECT_EQ(dealer.batches_per_epoch(), 3);  // a tail of one sample is too small for two
+    EXPECT_EQ(dealer.samples_per_epoch(), 9);
+    EXPECT_EQ(dealer.batch_samples(), replica == 0 ? 2 : 1);
+    dealer.start_epoch(0);
+    EXPECT_EQ(deal_all(dealer), replica == 0 ? first : second);
+    EXPECT_EQ(dealer.whole_samples(), 3);
+    EXPECT_EQ(deal_all(dealer), replica == 0 ? first : second);
+  }
+}
+
+TEST(BatchDealer, DealsWholeBatchesInTurn) {
+  const WordSource source(11);
+  const std::vector<std::vector<int64_t>> parts[] = {{{0, 3, 6}, {9}}, {{1, 4, 7}, {10}}, {{2, 5, 8}}, {}};
+  std::size_t samples = 0;
+  for (const int64_t replica : {0, 1, 2}) {
+    BatchDealer dealer(source, {.batch = 3, .share = {replica, 3, true}});
+    dealer.start_epoch(0);
+    EXPECT_EQ(deal_all(dealer), parts[replica]);
+    EXPECT_EQ(deal_all(dealer), parts[replica]);
+    for (const auto& batch : parts[replica]) samples += batch.size();
+  }
+  EXPECT_EQ(samples, 11u);
+  EXPECT_EQ(BatchDealer(source, {.batch = 3, .share = {5, 6, true}}).batches_per_epoch(), 0);
+}
+
+TEST(Loader, TheReplicasTogetherReadWhatOneWouldRead) {
+  const WordSource source(60);
+  const auto read = [&](Sharing share) {
+    std::vector<std::vector<int32_t>> batches;
+    Loader loader(source, {.batch = 8, .shuffle = true, .seed = 3, .share = share});
+    loader.start_epoch(2);
+    while (const auto batch = loader.next()) {
+      const auto weights = batch->values<float>(1);
+      EXPECT_EQ(batch->whole_samples, batches.size() < 6 ? 8 : 4);
+      auto& indices = batches.emplace_back();
+      for (const float weight : weights) indices.push_back(static_cast<int32_t>(2 * weight));
+    }
+    return batches;
+  };
+  const auto whole = read({}), first = read({0, 2}), second = read({1, 2});
+  ASSERT_EQ(first.size(), whole.size());
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    auto together = first[i];
+    together.insert(together.end(), second[i].begin(), second[i].end());
+    EXPECT_EQ(together, whole[i]);
+  }
+}
+
 TEST(BatchDealer, AllowsABucketWithoutSamples) {
   const WordSource source(2);
   BatchDealer dealer(source, {.batch = 8});
