@@ -43,6 +43,7 @@ struct StepResult {
   double correct = 0;         // samples whose largest logit is the label
   bool finite = true;         // false: the loss is NaN or infinite
   double device_seconds = 0;  // the step alone, as the device saw it
+  double exposed_seconds = 0;  // of it: computation stood still for communication
   // The program's outputs in their order: value and count.
   std::array<double, most_program_outputs> outputs{}, counts{};
 };
@@ -76,6 +77,8 @@ class Executor {
   virtual const LoweredProgram& program(int index) const = 0;
 };
 
+class Communicator;  // communicator/communicator.hpp
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -85,7 +88,10 @@ class Backend {
   // What lowering must know to plan programs for that device. `threads` of the device count.
   virtual Target target(const Device& device) const = 0;
   // All programs must have been lowered for target(device). Persistent tensors start undefined: see initialize().
-  virtual std::unique_ptr<Executor> make_executor(std::vector<LoweredProgram> programs, const Device& device) const = 0;
+  // Programs of several ranks need the communicator that joins them; it must outlive the executor, which uses it from
+  // threads of its own while a run is in flight.
+  virtual std::unique_ptr<Executor> make_executor(std::vector<LoweredProgram> programs, const Device& device,
+                                                  Communicator* communicator = nullptr) const = 0;
   // Name and version of each library that computes: {"oneDNN", "2.6.3"}.
   virtual std::vector<std::pair<std::string, std::string>> libraries() const { return {}; }
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Proves a memory plan by playing the programs on a map of bytes: who writes owns, and who reads must still own.
-// It knows nothing of lifetimes or of how the plan was made. It plays in list order, which is the order of one stream.
+// It knows nothing of lifetimes or of how the plan was made. Where operations run on several streams it plays once for
+// each of them, with that stream always last: any two operations that may overlap so come in both orders.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "workloads/lowering/happens_before.hpp"
 #include "workloads/lowering/memory_plan.hpp"
 #include "workloads/lowering/schedule.hpp"
 #include "workloads/program/operations.hpp"
@@ -58,6 +60,29 @@ class Arena {
   std::map<int64_t, Stretch> stretches_;
 };
 
+// The operations in an order that may happen: those of stream `last` only when no other one can go on.
+std::vector<size_t> order_with_last(const HappensBefore& order, size_t count, int32_t last) {
+  std::vector<std::vector<int32_t>> waiting(order.stream_count());
+  for (size_t op = count; op-- > 0;) waiting[static_cast<size_t>(order.stream(static_cast<int32_t>(op)))].push_back(static_cast<int32_t>(op));
+  std::vector<int32_t> done(order.stream_count(), 0);
+  const auto is_ready = [&](size_t stream) {
+    if (waiting[stream].empty()) return false;
+    for (size_t s = 0; s < done.size(); ++s)
+      if (done[s] < order.done_before(waiting[stream].back(), s)) return false;
+    return true;
+  };
+  std::vector<size_t> result;
+  while (result.size() < count) {
+    size_t next = done.size();
+    for (size_t s = 0; s < done.size(); ++s)
+      if (is_ready(s) && (next == done.size() || static_cast<int32_t>(next) == last)) next = s;
+    result.push_back(static_cast<size_t>(waiting[next].back()));
+    waiting[next].pop_back();
+    ++done[next];
+  }
+  return result;
+}
+
 class Checker {
  public:
   Checker(std::span<const LoweredProgram> programs, const MemoryPlan& plan) : programs_(programs), plan_(plan) {}
@@ -68,7 +93,12 @@ class Checker {
     for (size_t i = 0; i < programs_.size(); ++i) check_places(programs_[i], plan_.programs[i]);
     if (!faults_.empty()) return faults_;
     for (const auto& [name, place] : persistent_) arena_.write(name, place);
-    for (size_t i = 0; i < programs_.size(); ++i) play(programs_[i], plan_.programs[i]);
+    for (size_t i = 0; i < programs_.size(); ++i) {
+      const HappensBefore order{programs_[i].program, streams_of(programs_[i].program)};
+      for (size_t last = 0; last < order.stream_count(); ++last)
+        play(programs_[i], plan_.programs[i],
+             order_with_last(order, programs_[i].program.operations.size(), static_cast<int32_t>(last)));
+    }
     return faults_;
   }
 
@@ -113,7 +143,7 @@ class Checker {
       fault(fmt::format("'{}' overlaps '{}' while both are alive: {}", other, owner, when));
   }
 
-  void play(const LoweredProgram& lowered, const ProgramPlacement& placed) {
+  void play(const LoweredProgram& lowered, const ProgramPlacement& placed, const std::vector<size_t>& running_order) {
     const Program& p = lowered.program;
     const auto place = [&](TensorId id) { return placed.tensors[static_cast<size_t>(id.index)]; };
     const auto require = [&](const std::vector<TensorId>& ids, const std::string& when) {
@@ -121,7 +151,7 @@ class Checker {
     };
     for (const Tensor& t : p.tensors)
       if (t.role == Role::input) arena_.write(t.name, place(t.id));
-    for (size_t i = 0; i < p.operations.size(); ++i) {
+    for (const size_t i : running_order) {
       const Operation& op = p.operations[i];
       const std::string when = fmt::format("{} '{}' of program '{}'", operation_name(op.kind), op.layer, p.name);
       for (const TensorId id : op.outputs) arena_.write(p.tensor(id).name, place(id));

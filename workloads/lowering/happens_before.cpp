@@ -6,7 +6,23 @@
 
 namespace gpusizer {
 
-std::vector<int32_t> streams_of(const Program& program) { return std::vector<int32_t>(program.operations.size(), 0); }
+std::vector<int32_t> streams_of(const Program& program) {
+  std::vector<int32_t> streams;
+  for (const Operation& op : program.operations) streams.push_back(stream_of(op.kind));
+  return streams;
+}
+
+int32_t stream_of(OpKind kind) {
+  switch (kind) {
+    case OpKind::all_reduce:
+    case OpKind::reduce_scatter:
+    case OpKind::all_gather:
+    case OpKind::broadcast: return collective_stream;
+    case OpKind::send: return send_stream;
+    case OpKind::receive: return receive_stream;
+    default: return compute_stream;
+  }
+}
 
 // What `earlier` knew when it started is known now, and that it is done.
 void HappensBefore::join(size_t op, size_t earlier) {

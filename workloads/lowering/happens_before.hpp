@@ -10,7 +10,11 @@
 
 namespace gpusizer {
 
-// The stream on which each operation runs. Today every program runs on one; a second one slots in here.
+// What computes, what ranks do together, and messages in each direction: the four go on side by side.
+inline constexpr int32_t compute_stream = 0, collective_stream = 1, send_stream = 2, receive_stream = 3;
+inline constexpr int32_t stream_limit = 4;
+int32_t stream_of(OpKind kind);
+// The stream on which each operation runs.
 std::vector<int32_t> streams_of(const Program& program);
 
 // Operations of one stream run in list order. Across streams an operation waits for those that made what it reads,

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "workloads/lowering/happens_before.hpp"
 #include "workloads/lowering/rewriter.hpp"
+#include "workloads/program/operations.hpp"
 
 namespace gpusizer {
 
@@ -34,7 +36,7 @@ void drop_unused_operations(Program& program) {
   std::vector<int32_t> kept;
   for (auto i = static_cast<int32_t>(program.operations.size()); i-- > 0;) {
     const Operation& op = program.operations[static_cast<size_t>(i)];
-    if (!std::ranges::any_of(op.outputs, is_needed)) continue;
+    if (!std::ranges::any_of(op.outputs, is_needed) && !rule(op.kind).reaches_others) continue;
     kept.push_back(i);
     for (const TensorId id : op.inputs) needed[static_cast<size_t>(id.index)] = true;
   }
@@ -63,8 +65,13 @@ void update_early(Program& program) {
     const Operation& op = program.operations[static_cast<size_t>(i)];
     if (op.phase != Phase::update) continue;
     int32_t after = -1;
-    for (int32_t j = 0; j < i; ++j)
-      if (must_wait(op, program.operations[static_cast<size_t>(j)])) after = std::max(after, place[static_cast<size_t>(j)]);
+    for (int32_t j = 0; j < i; ++j) {
+      const Operation& earlier = program.operations[static_cast<size_t>(j)];
+      if (!must_wait(op, earlier)) continue;
+      // Other ranks take their time: computation goes on meanwhile, and the update stays where it is.
+      after = stream_of(earlier.kind) == compute_stream ? std::max(after, place[static_cast<size_t>(j)]) : i;
+      if (after == i) break;
+    }
     place[static_cast<size_t>(i)] = after;
   }
   std::vector<int32_t> order(static_cast<size_t>(count));

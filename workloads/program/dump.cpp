@@ -36,8 +36,8 @@ struct AttributeText {
     return fmt::format(" label_smoothing={}{}", a.label_smoothing, a.ignore_negative ? " ignore_negative" : "");
   }
   std::string operator()(const GatherAttributes& a) const {
-    return fmt::format(" rows={} offset={} stride={} period={} group={}x{}", a.rows, a.offset, a.stride, a.period,
-                       a.group_indices, a.group_rows);
+    return fmt::format(" rows={} offset={} stride={} period={} group={}x{}{}", a.rows, a.offset, a.stride, a.period,
+                       a.group_indices, a.group_rows, a.part ? fmt::format(" first={}", a.first) : "");
   }
   std::string operator()(const SwapAttributes& a) const { return fmt::format(" {}x{}", a.outer, a.inner); }
   std::string operator()(const LayerNormAttributes& a) const { return fmt::format(" epsilon={}", a.epsilon); }
@@ -77,14 +77,25 @@ struct AttributeText {
     return fmt::format(" epsilon={} weight_decay={}{}", a.epsilon, a.update.weight_decay,
                        shared(a.update.l1, a.update.scaled));
   }
+  std::string operator()(const CollectiveAttributes& a) const {
+    return fmt::format(" rank={} of={}{}", a.rank, fmt::join(a.ranks, ","),
+                       a.owners.empty() ? "" : fmt::format(" owners={}", fmt::join(a.owners, ",")));
+  }
+  std::string operator()(const MessageAttributes& a) const { return fmt::format(" peer={}", a.peer); }
+  std::string operator()(const VocabularyAttributes& a) const {
+    return fmt::format(" first={}{}", a.first, (*this)(a.loss));
+  }
   static std::string shared(double l1, bool scaled) {
     return (l1 > 0 ? fmt::format(" l1={}", l1) : "") + (scaled ? " scaled" : "");
   }
 };
 
 std::string tensor_line(const Tensor& t) {
-  return fmt::format("tensor %{} {} {} {} {}\n", t.id.index, t.name, to_string(t.dtype), to_string(t.shape),
-                     to_string(t.role));
+  const std::string part = t.part ? fmt::format(" part {} of {} of {}", t.part->index, t.part->count,
+                                                to_string(t.part->whole))
+                                  : "";
+  return fmt::format("tensor %{} {} {} {} {}{}\n", t.id.index, t.name, to_string(t.dtype), to_string(t.shape),
+                     to_string(t.role), part);
 }
 
 std::string id_list(const std::vector<TensorId>& ids) {

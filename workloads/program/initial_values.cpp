@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "workloads/program/part.hpp"
+
 namespace gpusizer {
 
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> c, std::array<uint32_t, 2> key) {
@@ -40,6 +42,12 @@ std::array<double, 4> draw(Initializer::Kind kind, const std::array<uint32_t, 4>
 }  // namespace
 
 std::vector<float> initial_values(const Tensor& tensor, uint64_t seed) {
+  if (tensor.part) {
+    Tensor whole = tensor;
+    whole.shape = tensor.part->whole;
+    whole.part.reset();
+    return cut(*tensor.part, initial_values(whole, seed));
+  }
   const auto count = static_cast<size_t>(element_count(tensor.shape));
   const Initializer init = tensor.initial;
   if (init.kind == Initializer::Kind::constant) return std::vector<float>(count, static_cast<float>(init.value));

@@ -66,6 +66,28 @@ enum class OpKind : uint8_t {
   adam,
   adagrad,
   lamb,
+  // What several ranks do together: rules/collective.cpp.
+  all_reduce,
+  reduce_scatter,
+  all_gather,
+  broadcast,
+  send,
+  receive,
+  fork,
+  // A part's share in the whole: rules/shares.cpp.
+  count_labels,
+  divide,
+  scale_by,
+  sum_squares,
+  norm_factor,
+  // Losses and norms whose sums go over several ranks.
+  vocabulary_loss_part,
+  vocabulary_loss,
+  vocabulary_loss_backward,
+  batch_norm_statistics,
+  batch_norm_apply,
+  batch_norm_sums,
+  batch_norm_apply_backward,
 };
 
 enum class Phase : uint8_t { forward, backward, communicate, update };
@@ -89,6 +111,9 @@ struct NormAttributes {
   // Set by lowering, for batch norm (+ residual add) + ReLU in one kernel each way:
   bool relu = false, residual = false;
   int gradients = 1;  // backward: how many incoming gradients are summed first
+  // Samples that are normalised together: a batch of several groups has the statistics of each, and its running
+  // statistics take the mean over the groups. 0: the whole batch. (What each of several ranks does with its own samples.)
+  int64_t group = 0;
 };
 
 struct AddAttributes {
@@ -123,6 +148,10 @@ struct GatherAttributes {
   int64_t rows = 0;  // of the result
   int64_t offset = 0, stride = 1, period = 0;
   int64_t group_indices = 1, group_rows = 0;
+  // The source is the part of a larger table of `all_rows` that begins at row `first`: rows that are not here come out as
+  // zeros (their gradients go nowhere).
+  bool part = false;
+  int64_t first = 0, all_rows = 0;
 };
 
 // Rows are numbered outer * inner: [outer x inner, ...] becomes [inner x outer, ...].
@@ -140,6 +169,9 @@ struct AttentionAttributes {
   bool masked = false;  // an input gives the real tokens of each sequence; keys beyond them are not looked at
   double rate = 0;      // of dropout; above 0 an input gives the random state
   uint32_t stream = 0;  // as a dropout's
+  // Where heads are shared out among ranks: these begin at `first_head` of `all_heads`, and dropout draws for them what it
+  // draws in the whole. 0: these are all.
+  int64_t first_head = 0, all_heads = 0;
 };
 
 struct LstmAttributes {
@@ -222,12 +254,38 @@ struct AdagradAttributes {
   UpdateAttributes update;
 };
 
+// Ranks are numbered through the whole world. All of `ranks` run the same collectives in the same order.
+struct CollectiveAttributes {
+  int32_t rank = 0;             // whose program this is
+  std::vector<int32_t> ranks{};   // that take part, ascending
+  std::vector<int32_t> owners{};  // reduce_scatter: the rank that gets each input's sum; broadcast: that gives each tensor
+};
+
+// A message to or from another rank. Those between two ranks arrive in the order in which they were sent.
+struct MessageAttributes {
+  int32_t peer = 0;
+  struct Content {
+    std::string name;  // of the tensor on the receiving side
+    Shape shape;
+    DType dtype = DType::f32;
+    Role role = Role::activation;
+  };
+  std::vector<Content> contents{};  // receive: what arrives, unless the inputs are overwritten in place
+};
+
+// The labels are those of a whole vocabulary of which this rank's logits begin at `first`.
+struct VocabularyAttributes {
+  int64_t first = 0;
+  LossAttributes loss{};
+};
+
 using Attributes =
     std::variant<std::monostate, ConvAttributes, PoolAttributes, NormAttributes, AddAttributes, ReluAttributes,
                  FlattenAttributes, DropoutAttributes, LossAttributes, GatherAttributes, SwapAttributes,
                  LayerNormAttributes, AttentionAttributes, LstmAttributes, QuantileAttributes, CastAttributes,
                  ScaleAttributes, QuantizeAttributes, Int8Attributes, GradientNormAttributes, LossScaleAttributes,
-                 SgdAttributes, AdamAttributes, AdagradAttributes>;
+                 SgdAttributes, AdamAttributes, AdagradAttributes, CollectiveAttributes, MessageAttributes,
+                 VocabularyAttributes>;
 
 struct Operation {
   OpKind kind;

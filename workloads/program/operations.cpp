@@ -17,7 +17,9 @@ std::vector<OperationRule> collect() {
   std::vector<OperationRule> table;
   for (const auto family : {rules::convolution(), rules::normalization(), rules::pointwise(), rules::pooling(),
                             rules::linear(), rules::loss(), rules::gather(), rules::layer_norm(),
-                            rules::attention(), rules::recurrent(), rules::regression(), rules::quantization(), rules::optimizer()})
+                            rules::attention(), rules::recurrent(), rules::regression(), rules::quantization(),
+                            rules::optimizer(), rules::collective(), rules::shares(),
+                            rules::vocabulary(), rules::statistics()})
     table.insert(table.end(), family.begin(), family.end());
   std::ranges::sort(table, {}, &OperationRule::kind);
   return table;

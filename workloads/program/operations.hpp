@@ -51,6 +51,7 @@ struct OperationRule {
   // Multiply-accumulates of matrix products and convolutions; nullptr counts as none (model FLOPs leave out the rest).
   int64_t (*macs)(const Program&, const Operation&) = nullptr;
   BackwardRule backward = nullptr;  // nullptr: no gradient passes through
+  bool reaches_others = false;      // other ranks wait for it: never left out, whoever reads its results here
 };
 
 std::span<const OperationRule> operations();

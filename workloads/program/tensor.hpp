@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,15 @@ struct TensorId {
   friend auto operator<=>(TensorId, TensorId) = default;
 };
 
+// Which part of a whole tensor a rank holds where a layout splits it: along `axis` the whole consists of `blocks` equal
+// blocks (query, key and value, say), each is cut into `count` equal pieces, and the rank holds piece `index` of each.
+struct Part {
+  Shape whole;
+  int64_t axis = 0, blocks = 1, index = 0, count = 1;
+
+  bool operator==(const Part&) const = default;
+};
+
 struct Tensor {
   TensorId id;
   std::string name;  // unique in its program; parameters are named as PyTorch names them: "layer1.0.conv1.weight"
@@ -63,6 +73,7 @@ struct Tensor {
   DType dtype = DType::f32;
   Role role = Role::activation;
   Initializer initial;  // persistent tensors only
+  std::optional<Part> part{};  // persistent tensors that are split among ranks: the name is the whole tensor's
 };
 
 }  // namespace gpusizer

@@ -17,6 +17,8 @@ std::vector<OutputRule> forward_outputs(const RuleContext& c) {
             fmt::format("input {} is not made of sequences of {}", to_string(qkv), a.sequence));
   c.require(a.heads > 0 && qkv[1] % (3 * a.heads) == 0,
             fmt::format("input {} cannot be split into queries, keys and values of {} heads", to_string(qkv), a.heads));
+  c.require(a.all_heads == 0 || (a.first_head >= 0 && a.first_head + a.heads <= a.all_heads),
+            fmt::format("heads {} to {} are not among {}", a.first_head, a.first_head + a.heads, a.all_heads));
   c.require(a.rate >= 0 && a.rate < 1, fmt::format("the rate {} is not in [0, 1)", a.rate));
   c.require(c.inputs.size() == 1 + size_t{a.masked} + size_t{a.rate > 0},
             "its inputs are not those that its mask and dropout need");

@@ -10,6 +10,10 @@ namespace gpusizer::rules {
 namespace {
 
 void require_rows(const RuleContext& c, const GatherAttributes& a, int64_t source_rows, size_t indices) {
+  if (a.part)
+    c.require(c.inputs.size() > indices && a.group_rows == 0 && a.first >= 0 && a.first + source_rows <= a.all_rows,
+              fmt::format("rows {} to {} are no part of a table of {} that is read by indices", a.first,
+                          a.first + source_rows, a.all_rows));
   c.require(a.rows > 0 && a.stride >= 0 && a.offset >= 0 && a.period >= 0 && a.group_indices > 0 && a.group_rows >= 0,
             "its numbers of rows must be positive");
   if (c.inputs.size() > indices) {

@@ -19,8 +19,10 @@ std::vector<OutputRule> forward_outputs(const RuleContext& c) {
                                                      to_string(c.shape(i)), to_string(x)));
   if (a.residual)
     c.require(c.shape(5) == x, fmt::format("residual {} does not fit input {}", to_string(c.shape(5)), to_string(x)));
+  if (a.training && a.group > 0)
+    c.require(x[0] % a.group == 0, fmt::format("a batch of {} is not made of groups of {}", x[0], a.group));
   if (a.training)
-    c.require(x[0] * x[2] * x[3] > 1,
+    c.require((a.group > 0 ? a.group : x[0]) * x[2] * x[3] > 1,
               fmt::format("input {} has one value per channel, whose variance is unknown: use a larger batch or image",
                           to_string(x)));
   std::vector<OutputRule> out{{"", x}};

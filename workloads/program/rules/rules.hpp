@@ -21,5 +21,9 @@ std::span<const OperationRule> recurrent();
 std::span<const OperationRule> regression();
 std::span<const OperationRule> quantization();
 std::span<const OperationRule> optimizer();
+std::span<const OperationRule> collective();
+std::span<const OperationRule> shares();
+std::span<const OperationRule> vocabulary();
+std::span<const OperationRule> statistics();
 
 }  // namespace gpusizer::rules
