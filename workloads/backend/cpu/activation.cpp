@@ -13,7 +13,7 @@ class OfOne final : public Kernel {
   using Function = void (*)(const float* x, float* y, int64_t count);
   OfOne(const KernelRequest& r, Function function)
       : function_(function),
-        x_(r, r.op.inputs.back(), 0),  // the first of two is overwritten
+        x_(r, r.op.inputs[0], 0),
         y_(r, r.op.outputs[0]),
         count_(stored_floats(r, r.op.outputs[0])) {}
   int64_t workspace_bytes() const override { return x_.workspace_bytes(); }
@@ -60,7 +60,7 @@ class Scale final : public Kernel {
   explicit Scale(const KernelRequest& r)
       : function_(r.engine.vector.rows.scale),
         factor_(static_cast<float>(std::get<ScaleAttributes>(r.op.attributes).factor)),
-        x_(r, r.op.inputs.back(), 0),  // the first of two is overwritten
+        x_(r, r.op.inputs[0], 0),
         y_(r, r.op.outputs[0]),
         count_(stored_floats(r, r.op.outputs[0])) {}
   int64_t workspace_bytes() const override { return x_.workspace_bytes(); }
@@ -78,6 +78,28 @@ class Scale final : public Kernel {
   int64_t count_;
 };
 
+// (persistent y, x) -> y; both lie alike, as a parameter and its gradient do.
+class ScaleInPlace final : public Kernel {
+ public:
+  explicit ScaleInPlace(const KernelRequest& r)
+      : function_(r.engine.vector.rows.scale),
+        factor_(static_cast<float>(std::get<ScaleAttributes>(r.op.attributes).factor)),
+        x_(r, r.op.inputs[1]),
+        y_(r, r.op.outputs[0]),
+        count_(stored_floats(r, r.op.outputs[0])) {}
+  void bind(const Addresses& a) override {
+    x_.bind(a);
+    y_.bind(a);
+  }
+  void run() override { function_(x_.floats(), y_.floats(), count_, factor_); }
+
+ private:
+  void (*function_)(const float*, float*, int64_t, float);
+  float factor_;
+  Slot x_, y_;
+  int64_t count_;
+};
+
 }  // namespace
 
 std::unique_ptr<Kernel> gelu(const KernelRequest& r) { return std::make_unique<OfOne>(r, r.engine.vector.rows.gelu); }
@@ -90,6 +112,9 @@ std::unique_ptr<Kernel> hyperbolic_tangent(const KernelRequest& r) {
 std::unique_ptr<Kernel> tangent_backward(const KernelRequest& r) {
   return std::make_unique<OfTwo>(r, r.engine.vector.rows.tanh_backward);
 }
-std::unique_ptr<Kernel> scale(const KernelRequest& r) { return std::make_unique<Scale>(r); }
+std::unique_ptr<Kernel> scale(const KernelRequest& r) {
+  if (r.op.inputs.size() > 1) return std::make_unique<ScaleInPlace>(r);
+  return std::make_unique<Scale>(r);
+}
 
 }  // namespace gpusizer::cpu
