@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "gpusizer/error.hpp"
@@ -51,8 +52,9 @@ bool counts_steps(OptimizerKind kind) {
 // Adds the updates of one program; what all of them share is made once.
 class Updates {
  public:
-  Updates(Program program, const std::vector<std::pair<TensorId, TensorId>>& gradients, const OptimizerOptions& options)
-      : b_(std::move(program)), o_(options), rate_(b_.scalar("learning_rate", 0)) {
+  Updates(Program program, const std::vector<std::pair<TensorId, TensorId>>& gradients, const OptimizerOptions& options,
+          const ParallelUpdate& parallel)
+      : b_(std::move(program)), o_(options), parallel_(parallel), rate_(b_.scalar("learning_rate", 0)) {
     add_norm(gradients);
     if (counts_steps(o_.kind)) count_steps();
   }
@@ -66,24 +68,57 @@ class Updates {
     b_.apply(kind(), name, inputs, attributes(b_.shape(parameter).size() > 1 || o_.decay_vectors), Phase::update);
   }
 
+  // Owners give what they updated to the others.
+  void hand_over(const ParallelUpdate::Handover& handover, size_t number) {
+    std::vector<TensorId> parameters;
+    for (const std::string& name : handover.parameters) parameters.push_back(known(name));
+    b_.apply(OpKind::broadcast, fmt::format("parameters.{}", number), parameters,
+             CollectiveAttributes{parallel_.rank, handover.ranks, handover.owners}, Phase::communicate);
+  }
+
   Program finish() { return b_.finish(); }
 
  private:
+  TensorId known(const std::string& parameter) const {
+    const Tensor* found = b_.program().find(parameter);
+    if (!found || found->role != Role::parameter)
+      throw Error(Fault::usage, fmt::format("there is no parameter '{}' to hand over", parameter), b_.program().name);
+    return found->id;
+  }
+
   void add_norm(const std::vector<std::pair<TensorId, TensorId>>& gradients) {
     const Tensor* found = b_.program().find("loss_scale");
     if (!found && o_.clip_norm == 0) return;
     const std::optional<TensorId> scale = found ? std::optional(found->id) : std::nullopt;
+    const GradientNormAttributes attributes{o_.clip_norm, scale.has_value()};
     std::vector<TensorId> inputs;
-    for (const auto& pair : gradients) inputs.push_back(pair.second);
+    const bool spread = parallel_.norm_ranks.size() > 1;
+    if (spread) {
+      inputs.push_back(squares_of_all(gradients));
+    } else {
+      for (const auto& pair : gradients) inputs.push_back(pair.second);
+    }
     if (scale) inputs.push_back(*scale);
-    const auto out = b_.apply(OpKind::gradient_norm, "gradients", inputs,
-                              GradientNormAttributes{o_.clip_norm, scale.has_value()}, Phase::update);
+    const auto out =
+        b_.apply(spread ? OpKind::norm_factor : OpKind::gradient_norm, "gradients", inputs, attributes, Phase::update);
     factor_ = out[0];
     b_.add_output({"gradient_factor", out[0], {}});
     b_.add_output({"gradient_norm", out[1], {}});
     if (!scale) return;
     const TensorId good = b_.persistent("loss_scale:good_steps", {}, Role::optimizer_state, {});
     b_.apply(OpKind::loss_scale_update, "loss_scale", {*scale, good, *factor_}, LossScaleAttributes{}, Phase::update);
+  }
+
+  // The sum over all ranks of the squares of what each counts.
+  TensorId squares_of_all(const std::vector<std::pair<TensorId, TensorId>>& gradients) {
+    std::vector<TensorId> counted;
+    for (const auto& [parameter, gradient] : gradients)
+      if (parallel_.counted.contains(b_.program().tensor(parameter).name)) counted.push_back(gradient);
+    const TensorId own = counted.empty()
+                             ? b_.scalar("gradients:none", 0)
+                             : b_.apply(OpKind::sum_squares, "gradients:squares", counted, {}, Phase::update)[0];
+    return b_.apply(OpKind::all_reduce, "gradients:squares", {own},
+                    CollectiveAttributes{parallel_.rank, parallel_.norm_ranks}, Phase::communicate)[0];
   }
 
   void count_steps() {
@@ -120,6 +155,7 @@ class Updates {
 
   ProgramBuilder b_;
   const OptimizerOptions& o_;
+  const ParallelUpdate& parallel_;
   TensorId rate_;
   std::optional<TensorId> factor_, steps_;
 };
@@ -142,10 +178,18 @@ Program training_program(const Program& forward, const OptimizerOptions& options
 }
 
 Program add_optimizer(Program differentiated, const std::vector<std::pair<TensorId, TensorId>>& gradients,
-                      const OptimizerOptions& options, const ParallelUpdate&) {
+                      const OptimizerOptions& options, const ParallelUpdate& parallel) {
   check(options);
-  Updates updates{std::move(differentiated), gradients, options};
-  for (const auto& [parameter, gradient] : gradients) updates.add(parameter, gradient);
+  std::map<std::string, size_t> handover_of;  // 0: none; else its number + 1
+  for (size_t i = 0; i < parallel.handovers.size(); ++i)
+    for (const std::string& name : parallel.handovers[i].parameters) handover_of[name] = i + 1;
+  std::vector<std::vector<std::pair<TensorId, TensorId>>> together(parallel.handovers.size() + 1);
+  for (const auto& pair : gradients) together[handover_of[differentiated.tensor(pair.first).name]].push_back(pair);
+  Updates updates{std::move(differentiated), gradients, options, parallel};
+  for (size_t i = 0; i < together.size(); ++i) {
+    for (const auto& [parameter, gradient] : together[i]) updates.add(parameter, gradient);
+    if (i > 0) updates.hand_over(parallel.handovers[i - 1], i - 1);
+  }
   return updates.finish();
 }
 

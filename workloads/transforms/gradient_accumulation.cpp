@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gpusizer/error.hpp"
+#include "workloads/transforms/loss_shares.hpp"
 
 namespace gpusizer {
 
@@ -49,14 +50,12 @@ class Unrolling {
   Differentiated run() {
     for (const Tensor& t : from_.tensors)
       if (is_shared(t)) same_[t.id] = add_tensor(t, t.name);
-    share_loss_gradient();
     for (int64_t i = 0; i < count_; ++i) add_micro_batch(i);
     set_results();
     Differentiated result;
     for (const auto& [leaf, gradient] : step_.gradients)
       if (summed_.contains(gradient)) result.gradients.emplace_back(same_.at(leaf), sums_.at(gradient));
-    check_program(to_);
-    result.program = std::move(to_);
+    result.program = weigh_losses(std::move(to_), {.micro_batches = static_cast<int32_t>(count_)});
     return result;
   }
 
@@ -78,14 +77,6 @@ class Unrolling {
     return out;
   }
 
-  // Each micro-batch's loss is one of `count` that the mean is taken over.
-  void share_loss_gradient() {
-    const Tensor* whole = from_.find(from_.tensor(from_.loss).name + ":grad");
-    if (!whole) throw Error(Fault::usage, "the program is not differentiated: its loss has no gradient", from_.name);
-    same_[whole->id] = apply(OpKind::scale, from_.loss, whole->name + "_each", {same_.at(whole->id)}, share());
-  }
-  ScaleAttributes share() const { return {1.0 / static_cast<double>(count_)}; }
-
   void add_micro_batch(int64_t index) {
     std::map<TensorId, TensorId> own = same_;
     for (const Tensor& t : from_.tensors)
@@ -102,36 +93,36 @@ class Unrolling {
       place.push_back(static_cast<int32_t>(to_.operations.size()));
       to_.operations.push_back(std::move(copy));
       for (const TensorId id : op.outputs)  // at once, so that the addend's memory is free again
-        if (summed_.contains(id)) add_up(id, own.at(id), index);
+        if (summed_.contains(id) || results_.contains(id)) add_up(id, own.at(id), index);
     }
-    for (const TensorId id : results_) add_up(id, own.at(id), index);
   }
 
   // The sum of the micro-batches so far; the last one bears the tensor's own name if it is the result.
   void add_up(TensorId id, TensorId addend, int64_t index) {
     const auto [so_far, first] = sums_.try_emplace(id, addend);
     if (first) return;
-    const bool last = index + 1 == count_ && !averaged_.contains(id);
     const std::string& name = from_.tensor(id).name;
-    const std::string sum = last ? name : fmt::format("{}@0..{}", name, index);
+    const std::string sum = index + 1 == count_ ? name : fmt::format("{}@0..{}", name, index);
     so_far->second = apply(OpKind::add, id, sum, {so_far->second, addend}, AddAttributes{});
   }
 
-  // What people want to see of a step: sums, but for means.
+  // What people want to see of a step.
   void collect_results() {
+    if (!from_.find(from_.tensor(from_.loss).name + ":grad"))
+      throw Error(Fault::usage, "the program is not differentiated: its loss has no gradient", from_.name);
     results_.insert(from_.loss);
-    averaged_.insert(from_.loss);
     if (from_.correct.index >= 0) results_.insert(from_.correct);
-    for (const ProgramOutput& out : from_.outputs) {
-      results_.insert(out.value);
-      if (!out.summed) averaged_.insert(out.value);
-      if (out.count.index >= 0) results_.insert(out.count);
-    }
+    for (const ProgramOutput& out : from_.outputs)
+      for (const TensorId id : {out.value, out.count})
+        if (id.index >= 0) results_.insert(id);
+    const std::vector<int32_t> written = writers(from_);
+    for (const TensorId id : results_)
+      if (written[static_cast<size_t>(id.index)] < 0)
+        throw Error(Fault::usage, fmt::format("no operation makes the result '{}'", from_.tensor(id).name), from_.name);
   }
 
+  // Sums, which the losses' shares make means of means.
   void set_results() {
-    for (const TensorId id : averaged_)
-      sums_[id] = apply(OpKind::scale, id, from_.tensor(id).name, {sums_.at(id)}, share());
     to_.loss = sums_.at(from_.loss);
     if (from_.correct.index >= 0) to_.correct = sums_.at(from_.correct);
     for (ProgramOutput out : from_.outputs) {
@@ -146,8 +137,8 @@ class Unrolling {
   int64_t count_;
   uint32_t streams_;
   Program to_;
-  std::set<TensorId> summed_, results_, averaged_;  // gradients; results; those that are means: ids of `from_`
-  std::map<TensorId, TensorId> same_, sums_;        // what all micro-batches use; sums so far
+  std::set<TensorId> summed_, results_;       // gradients, results: ids of `from_`
+  std::map<TensorId, TensorId> same_, sums_;  // what all micro-batches use; sums so far
 };
 
 }  // namespace

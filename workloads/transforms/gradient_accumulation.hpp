@@ -17,9 +17,9 @@ std::string micro_batch_name(const std::string& tensor, int64_t micro_batch);
 //  - Inputs are "<name>@0", "<name>@1", ...: the runner binds them to slices of the batch. Program.batch is count times
 //    the micro-batch's.
 //  - Parameters, scalars and states are shared; running statistics are updated in order.
-//  - The gradient of each micro-batch's loss is "loss:grad" / count, so gradients are those of the mean loss; the loss
-//    itself is the mean, `correct` and summed outputs are sums. (Outputs that are means are averaged evenly, and so is
-//    a loss whose micro-batches count different numbers of things.)
+//  - The loss and its gradients are those of the mean over all samples, or over all labels that count, however many of
+//    them a micro-batch has: see loss_shares.hpp. Outputs that are means are means over all too; `correct` and summed
+//    outputs are sums.
 //  - Each micro-batch's dropouts draw from streams of their own.
 // Throws Error(usage) for a count below 1 and for a program that has updates already.
 Differentiated accumulate_gradients(const Differentiated& step, int64_t count);

@@ -21,6 +21,7 @@ constexpr std::string_view loss = "exponentials, logarithms and means over the b
 constexpr std::string_view update = "small steps would be rounded away: parameters and optimizer state stay f32";
 constexpr std::string_view integers = "eight-bit integers have their own widths";
 constexpr std::string_view number = "single numbers cost nothing";
+constexpr std::string_view message = "what ranks exchange is as wide as it is where it is made";
 
 constexpr auto narrow = OperandWidth::narrow;
 constexpr auto any = OperandWidth::as_they_are;
@@ -57,10 +58,17 @@ constexpr PrecisionRule rules[] = {
     {OpKind::gather_rows_backward, any, ResultWidth::widest, "the sum of repeated rows: f32 for a table of parameters"},
     {OpKind::batch_norm, any, ResultWidth::first_narrow, statistics},
     {OpKind::batch_norm_backward, any, ResultWidth::first_narrow, statistics},
+    {OpKind::batch_norm_statistics, any, ResultWidth::full, statistics},
+    {OpKind::batch_norm_apply, any, ResultWidth::first_narrow, statistics},
+    {OpKind::batch_norm_sums, any, ResultWidth::full, statistics},
+    {OpKind::batch_norm_apply_backward, any, ResultWidth::first_narrow, statistics},
     {OpKind::layer_norm, any, ResultWidth::first_narrow, statistics},
     {OpKind::layer_norm_backward, any, ResultWidth::first_narrow, statistics},
     {OpKind::softmax_cross_entropy, any, ResultWidth::full, loss},
     {OpKind::softmax_cross_entropy_backward, any, ResultWidth::narrow, "one rounding of each element's gradient"},
+    {OpKind::vocabulary_loss_part, any, ResultWidth::full, loss},
+    {OpKind::vocabulary_loss, any, ResultWidth::full, loss},
+    {OpKind::vocabulary_loss_backward, any, ResultWidth::narrow, "one rounding of each element's gradient"},
     {OpKind::mse_loss, any, ResultWidth::full, loss},
     {OpKind::mse_loss_backward, any, ResultWidth::narrow, "one rounding of each element's gradient"},
     {OpKind::pinball_loss, any, ResultWidth::full, loss},
@@ -71,6 +79,18 @@ constexpr PrecisionRule rules[] = {
     {OpKind::dequantize, any, ResultWidth::full, integers},
     {OpKind::conv2d_int8, any, ResultWidth::full, integers},
     {OpKind::linear_int8, any, ResultWidth::full, integers},
+    {OpKind::all_reduce, any, ResultWidth::widest, message},
+    {OpKind::reduce_scatter, any, ResultWidth::widest, message},
+    {OpKind::all_gather, any, ResultWidth::widest, message},
+    {OpKind::broadcast, any, ResultWidth::full, message},
+    {OpKind::send, any, ResultWidth::full, message},
+    {OpKind::receive, any, ResultWidth::full, message},
+    {OpKind::fork, any, ResultWidth::widest, message},
+    {OpKind::count_labels, any, ResultWidth::full, number},
+    {OpKind::divide, any, ResultWidth::full, number},
+    {OpKind::scale_by, any, ResultWidth::widest, pointwise},
+    {OpKind::sum_squares, any, ResultWidth::full, statistics},
+    {OpKind::norm_factor, any, ResultWidth::full, number},
     {OpKind::gradient_norm, any, ResultWidth::full, statistics},
     {OpKind::count_step, any, ResultWidth::full, number},
     {OpKind::loss_scale_update, any, ResultWidth::full, number},

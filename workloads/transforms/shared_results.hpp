@@ -10,15 +10,16 @@
 
 namespace gpusizer {
 
-// What a step tells people, whichever ranks know it: taken from the step before it is split into stages.
+// What a step tells people, whichever ranks know it: taken from the step before it is split into stages. Each number has
+// a place in what the ranks exchange; results that are the same tensor have the same place. -1: there is none.
 struct ResultNames {
   struct Output {
     std::string name;
-    bool counted = false;  // has a count of its own; else it is over the batch
+    int32_t value = -1, count = -1;  // without a count of its own it is over the batch
     bool summed = false;
   };
-  bool loss = false, correct = false;
-  std::vector<Output> outputs;
+  int32_t loss = -1, correct = -1;
+  std::vector<Output> outputs{};
 };
 ResultNames result_names(const Program& whole);
 
@@ -26,6 +27,9 @@ struct SharedResultsOptions {
   int32_t rank = 0;
   std::vector<int32_t> ranks{0};  // all world ranks, ascending
   bool contributes = true;        // false: another rank has the same results (slices beyond the first), or they do not count
+  // The loss and means are multiplied by it first: this rank's share of the samples, where nobody has weighted them yet
+  // (local SGD, whose gradients are each rank's own).
+  double mean_share = 1;
 };
 
 // The program with one all_reduce directly after its forward pass, of the loss, `correct`, all outputs in `names` and

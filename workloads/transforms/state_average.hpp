@@ -14,7 +14,10 @@ namespace gpusizer {
 // evaluation and checkpoints. Nothing where there are none, or only one rank.
 std::optional<Program> average_states(const Program& training, int32_t rank, const std::vector<int32_t>& ranks);
 
-// The same for the parameters: what local SGD runs after every K steps (Stich, 2019). Optimizer state stays each rank's.
-std::optional<Program> average_parameters(const Program& training, int32_t rank, const std::vector<int32_t>& ranks);
+// The training step (after add_optimizer()) that then averages the parameters, too: what local SGD runs every K steps
+// (Stich, "Local SGD converges fast and communicates little", 2019). Optimizer state stays each rank's own. `bucket_bytes`:
+// how much goes in one collective, so that averaging begins while other parameters are still updated.
+Program average_parameters(Program training, int32_t rank, const std::vector<int32_t>& ranks,
+                           int64_t bucket_bytes = int64_t{25} << 20);
 
 }  // namespace gpusizer
