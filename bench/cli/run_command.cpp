@@ -33,6 +33,9 @@ constexpr const char* kRunExamples =
     "  gpusizer run --model resnet8 --data fashion-mnist --target-accuracy 0.9     time to accuracy\n"
     "  gpusizer run --model resnet18 --data images:/photos --image-size 224 --epochs 1\n"
     "  gpusizer run --mode infer --model resnet50 --weights w.safetensors --precision int8 --rate 20 --out i.json\n"
+    "  gpusizer run --model bert-mini --sweep devices=1,2,4 --scaling strong --out s.json   speed-up over ranks\n"
+    "  gpusizer run --model bert-base --parallel dp=2,pp=4 --stages 3,3,3,3 --accumulate 8 --batch 16 --out p.json\n"
+    "  mpirun -np 4 gpusizer run --model bert-mini --devices 4 --out m.json          one process for each rank\n"
     "  gpusizer run --suite my.json --as c7i.xlarge                                this machine is a c7i.xlarge\n"
     "  gpusizer run --suite my.json --checkpoint saved --out r.json                save after each epoch, and then\n"
     "  gpusizer run --resume r.json                                                go on after an interruption\n";
@@ -42,6 +45,7 @@ Options run_options() {
   options.flag("suite", "NAME|FILE", "the cases of a suite; other flags then change each of them");
   for (const Setting& setting : settings())
     options.flag(std::string(setting.name), std::string(setting.placeholder), std::string(setting.help));
+  options.many("sweep", "KEY=A,B,...", "run the case once with each value of a flag, as devices=1,2,4; may be repeated for the product; ; separates values with commas");
   options.flag("resume", "REPORT", "go on with the unfinished cases of a report; all settings come from it");
   options.flag("as", "INSTANCE", "this machine is such an instance, as in gpusizer list instances");
   options.flag("out", "FILE", "where the report goes [gpusizer-<time>.json in this folder]");
@@ -56,6 +60,12 @@ Overrides overrides_of(const Options& options) {
     if (const auto text = options.value(std::string(setting.name)))
       overrides.emplace_back(&setting, parse_setting(setting, *text));
   return overrides;
+}
+
+std::vector<Sweep> sweeps_of(const Options& options) {
+  std::vector<Sweep> sweeps;
+  for (const std::string& text : options.values("sweep")) sweeps.push_back(read_sweep(text));
+  return sweeps;
 }
 
 // Nothing is lost silently: what did not reach its file goes to standard output.
@@ -77,14 +87,15 @@ int conclude(const RunOutcome& outcome, const std::filesystem::path& out, bool j
 
 void ask(RunRequest& request, const Options& options, const Arguments& words) {
   refuse_input_as_output(options.value("out"), {options.value("suite").value_or("")});
-  request.config = make_run_config(options.value("suite").value_or(""), overrides_of(options));
+  request.config = make_run_config(options.value("suite").value_or(""), overrides_of(options),
+                                   sweeps_of(options));
   request.instance = options.value("as").value_or("");
   request.command_line = command_text("run", words);
   request.out = options.value("out").value_or("");
 }
 
 void refuse_settings_beside_resume(const Options& options) {
-  std::vector<std::string> names{"suite", "as"};
+  std::vector<std::string> names{"suite", "as", "sweep"};
   for (const Setting& setting : settings()) names.emplace_back(setting.name);
   for (const std::string& name : names)
     if (options.has(name))

@@ -5,8 +5,10 @@
 #include <cmath>
 
 #include "bench/run_config/check_inference.hpp"
+#include "bench/run_config/check_parallel.hpp"
 #include "bench/run_config/family.hpp"
 #include "bench/run_config/model_flags.hpp"
+#include "bench/run_config/parallel_text.hpp"
 #include "bench/run_config/run_config.hpp"
 #include "gpusizer/error.hpp"
 #include "workloads/models/models.hpp"
@@ -159,7 +161,8 @@ std::int64_t customary_batch(const CaseConfig& c) {
 }
 
 double customary_rate(const CaseConfig& c, DataKind kind) {
-  if (c.optimizer == "sgd") return std::min(0.1, 0.1 * static_cast<double>(*c.batch) / 256);
+  const double job_batch = static_cast<double>(*c.batch) * static_cast<double>(c.parallel.dp);
+  if (c.optimizer == "sgd") return std::min(0.1, 0.1 * job_batch / 256);
   if (c.optimizer == "adagrad") return 0.01;
   if (kind != DataKind::text) return 1e-3;
   return with_defaults(find_model(c.model), c.options).hidden >= 512 ? 1e-4 : 5e-4;
@@ -182,6 +185,7 @@ void fill(CaseConfig& c) {
   if (!c.buckets.empty() && c.options.sequence == 0) c.options.sequence = c.buckets.back();
   c.options = derived_options(find_model(c.model), c.options);
   if (!c.batch) c.batch = customary_batch(c);
+  fill_parallel(c);
   const bool images = family_of(find_model(c.model)).data == DataKind::images;
   if (!c.augment) c.augment = images && c.epochs.value_or(0) >= kEpochsWorthAugmenting;
   if (c.accumulate > 1) c.tail = "drop";  // a tail cannot be cut evenly
@@ -193,6 +197,7 @@ void fill(CaseConfig& c) {
 
 CaseConfig complete_case(CaseConfig c) {
   check_mode(c);
+  resolve_layout(c.parallel);
   if (c.mode == "infer") return complete_inference(std::move(c));
   if (c.model.empty()) refuse("no model was named", "--model", "add --model resnet50, or --suite demo; see gpusizer list models");
   check_model_options(find_model(c.model), c.options);
@@ -204,13 +209,14 @@ CaseConfig complete_case(CaseConfig c) {
   check_length(c);
   check_training(c);
   check_checkpoints(c);
+  check_parallel(c);
   return c;
 }
 
 std::string case_id(const CaseConfig& c) {
   const std::string data = c.data.find('/') < c.data.find(':') ? "folder" : c.data.substr(0, c.data.find(':'));
   std::string id = fmt::format("{}/{}/b{}/{}/{}", c.model, data, *c.batch, c.precision, c.device);
-  id += id_words(c.options);
+  id += parallel_id_words(c.parallel) + id_words(c.options);
   if (!c.buckets.empty()) id += fmt::format("/{}", fmt::join(c.buckets, "-"));
   if (!c.columns.empty()) id += fmt::format("/from:{}", fmt::join(c.columns, "+"));
   if (!c.targets.empty()) id += fmt::format("/to:{}", fmt::join(c.targets, "+"));
@@ -222,7 +228,7 @@ std::string case_id(const CaseConfig& c) {
   if (c.mode == "infer") id += "/infer";
   if (c.rate) id += fmt::format("/rate{}", *c.rate);
   if (c.prune > 0) id += fmt::format("/prune{}", c.prune);
-  return id;
+  return id + c.sweep_words;
 }
 
 }  // namespace gpusizer

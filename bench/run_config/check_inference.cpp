@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bench/run_config/check_parallel.hpp"
 #include "gpusizer/error.hpp"
 
 namespace gpusizer {
@@ -69,6 +70,7 @@ void check_mode(const CaseConfig& c) {
 
 CaseConfig complete_inference(CaseConfig c) {
   check_serving(c);
+  refuse_parallel_inference(c);
   CaseConfig training = c;
   training.batch = c.training_batch;
   CaseConfig done = complete_case(training_of(training));

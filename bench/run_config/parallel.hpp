@@ -26,7 +26,12 @@ struct FaultOptions {
 // World rank = (replica * pp + stage) * tp + slice.
 struct ParallelOptions {
   std::int64_t dp = 1, pp = 1, tp = 1;  // replicas, pipeline stages of each, slices of each stage
-  std::vector<std::int64_t> stages;     // layers in each pipeline stage; empty: balanced
+  bool dp_given = false;                // else it follows from `devices`
+  std::optional<std::int64_t> devices;  // asked for; after complete_case() the number of ranks
+  // Of the largest layout in the same sweep. Without --threads each rank has this share of the machine's threads, so
+  // that a sweep compares ranks of one size; 0: no sweep, the layout's own number of ranks.
+  std::int64_t ranks_of_largest = 0;
+  std::vector<std::int64_t> stages;     // blocks in each pipeline stage, see plan_stages(); empty: balanced
   std::string schedule = "1f1b";        // or "gpipe": order of a pipeline's micro-batches, as many as --accumulate says
   bool sharded = false;                 // each replica updates only its part of the parameters
   bool recompute = false;               // activations are computed again instead of kept

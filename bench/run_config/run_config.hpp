@@ -28,6 +28,7 @@ struct CaseConfig {
   std::optional<std::int64_t> batch;  // of each replica; empty: by the model and the size of its samples
   std::optional<std::int64_t> job_batch;  // strong scaling: of all replicas, what `batch` was before complete_case()
   ParallelOptions parallel;
+  std::string sweep_words;  // of its id, for what a sweep changes and the id would not show: "/lr:0.1"
   // Random shifts, crops and mirror images in training, as the data source has them. Empty: from 10 epochs on, since in
   // a short run they only slow the learning (Fashion-MNIST, resnet8, 3 epochs: 0.887 with, 0.906 without).
   std::optional<bool> augment;

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "bench/run_config/parallel_text.hpp"
 #include "gpusizer/error.hpp"
 
 namespace gpusizer {
@@ -45,13 +46,32 @@ std::vector<std::int64_t> length_list(const std::string& text) {
   return lengths;
 }
 
+void set_mode(ParallelOptions& options, const std::string& mode) {
+  options.mode = options.mode == "sync" || options.mode == mode ? mode : "both";  // check_parallel() refuses both
+}
+
 constexpr Setting kSettings[] = {
     {"model", Kind::word, "NAME", "what to train; see gpusizer list models", [](CaseConfig& c, const Value& v) { c.model = word(v); }},
     {"mode", Kind::word, "train|infer", "train a model, or answer requests with it [train]", [](CaseConfig& c, const Value& v) { c.mode = word(v); }},
     {"data", Kind::word, "NAME", "what to train on: a name, name:path or a folder; see gpusizer list data [synthetic]", [](CaseConfig& c, const Value& v) { c.data = word(v); }},
     {"synthetic-samples", Kind::whole, "N", "samples in an epoch of synthetic data [images: 1281167]", [](CaseConfig& c, const Value& v) { c.synthetic_samples = whole(v); }},
     {"device", Kind::word, "NAME", "what to run on; see gpusizer list devices [cpu]", [](CaseConfig& c, const Value& v) { c.device = word(v); }},
-    {"threads", Kind::whole, "N", "threads that compute [all]", [](CaseConfig& c, const Value& v) { c.threads = whole(v); }},
+    {"devices", Kind::whole, "N", "ranks, each of them a share of this machine's threads, or a process that mpirun started: N replicas unless --parallel says otherwise [1]", [](CaseConfig& c, const Value& v) { c.parallel.devices = whole(v); }},
+    {"parallel", Kind::word, "dp=N,pp=N,tp=N", "replicas of the model, pipeline stages of each, slices of each stage (as dp2pp2, too); micro-batches of a pipeline: --accumulate [1 each]", [](CaseConfig& c, const Value& v) { read_layout(word(v), c.parallel); }},
+    {"scaling", Kind::word, "weak|strong", "--batch is of each replica, or of the whole job and divided [weak]", [](CaseConfig& c, const Value& v) { c.parallel.scaling = word(v); }},
+    {"stages", Kind::word, "N,N,...", "blocks in each pipeline stage, as 3,3,3,3 [balanced by work and memory]", [](CaseConfig& c, const Value& v) { read_stages(word(v), c.parallel); }},
+    {"pipeline-schedule", Kind::word, "1f1b|gpipe", "order of a pipeline's micro-batches [1f1b]", [](CaseConfig& c, const Value& v) { c.parallel.schedule = word(v); }},
+    {"shard-optimizer", Kind::on_off, "on|off", "each replica updates its part of the parameters, and keeps only that part's optimizer state [off]", [](CaseConfig& c, const Value& v) { c.parallel.sharded = flag(v); }},
+    {"recompute", Kind::on_off, "on|off", "compute activations again in the backward pass instead of keeping them [off]", [](CaseConfig& c, const Value& v) { c.parallel.recompute = flag(v); }},
+    {"norm-group", Kind::whole, "N", "samples that a batch norm takes together [the micro-batch of a replica]", [](CaseConfig& c, const Value& v) { c.parallel.norm_group = whole(v); }},
+    {"sync-batch-norm", Kind::on_off, "on|off", "batch norms take the samples of all replicas together [off]", [](CaseConfig& c, const Value& v) { c.parallel.sync_batch_norm = flag(v); }},
+    {"local-sgd", Kind::whole, "K", "replicas step on their own and average their weights every K steps [gradients are summed in every step]", [](CaseConfig& c, const Value& v) { set_mode(c.parallel, "local_sgd"), c.parallel.period = whole(v); }},
+    {"async-staleness", Kind::whole, "S", "replicas step on their own, none more than S steps ahead of the slowest [gradients are summed in every step]", [](CaseConfig& c, const Value& v) { set_mode(c.parallel, "async"), c.parallel.staleness = whole(v); }},
+    {"bucket-mib", Kind::whole, "N", "gradients that one all-reduce carries, in MiB [25]", [](CaseConfig& c, const Value& v) { c.parallel.bucket_mib = whole(v); }},
+    {"comm-timeout", Kind::number, "S", "seconds after which a silent rank ends its case [120]", [](CaseConfig& c, const Value& v) { c.parallel.comm_timeout_seconds = number(v); }},
+    {"wire", Kind::word, "latency=T,bandwidth=B", "delay messages between ranks, as latency=1ms,bandwidth=1Gb/s; shows what such a network would do, never a measurement [none]", [](CaseConfig& c, const Value& v) { read_wire(word(v), c.parallel); }},
+    {"inject-fault", Kind::word, "KIND@RANK:STEP", "rehearse a fault: throw, stall, exit or nan, as throw@1:5 [none]", [](CaseConfig& c, const Value& v) { read_fault(word(v), c.parallel); }},
+    {"threads", Kind::whole, "N", "threads that compute, of each rank [all, shared out among the ranks of the machine]", [](CaseConfig& c, const Value& v) { c.threads = whole(v); }},
     {"loader-threads", Kind::whole, "N", "threads that prepare samples [by the data]", [](CaseConfig& c, const Value& v) { c.loader_threads = whole(v); }},
     {"batch", Kind::whole, "N", "samples in a step, or in a request [by the model and the size of its samples; 1 in a request]", [](CaseConfig& c, const Value& v) { c.batch = whole(v); }},
     {"tail", Kind::word, "keep|drop", "the smaller last batch of an epoch: a program of its own, or left out [keep]", [](CaseConfig& c, const Value& v) { c.tail = word(v); }},

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -74,22 +75,69 @@ std::optional<SettingValue> read_value(const Setting& setting, const json& value
   return std::nullopt;
 }
 
-const Setting* find_key(const std::string& key) {
+const Setting& setting_at(const std::string& key, const std::string& origin, const std::string& place) {
   for (const Setting& setting : settings())
-    if (key_of(setting) == key) return &setting;
-  return nullptr;
+    if (key_of(setting) == key) return setting;
+  refuse(fmt::format("unknown setting '{}'", key), origin, place, "see gpusizer run --help for all, with _ for -");
 }
 
-void apply_settings(CaseConfig& config, const json& object, const std::string& origin, const std::string& pointer) {
+SettingValue value_at(const Setting& setting, const json& value, const std::string& origin, const std::string& place) {
+  if (const auto parsed = read_value(setting, value)) return *parsed;
+  refuse(fmt::format("'{}' must be {}", key_of(setting), expected(setting.kind)), origin, place);
+}
+
+// As a person would write it: a case's id is the same whether the sweep comes from a suite or from a flag.
+std::string text_of(const json& value) {
+  if (value.is_boolean()) return value.get<bool>() ? "on" : "off";
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+Sweep sweep_at(const Setting& setting, const json& values, const std::string& origin, const std::string& place) {
+  if (!values.is_array() || values.empty())
+    refuse("a sweep needs a list of values", origin, place, "write {\"devices\": [1, 2, 4]}");
+  Sweep sweep{.setting = &setting, .values = {}, .texts = {}};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::string here = fmt::format("{}/{}", place, i);
+    sweep.values.push_back(value_at(setting, values[i], origin, here));
+    if (std::ranges::find(sweep.texts, text_of(values[i])) != sweep.texts.end())
+      refuse("the value is given twice", origin, here, "keep one of them");
+    sweep.texts.push_back(text_of(values[i]));
+  }
+  return sweep;
+}
+
+// A setting that is swept twice takes the values that were said last.
+void put_sweep(std::vector<Sweep>& sweeps, Sweep sweep) {
+  const auto same = [&](const Sweep& one) { return one.setting == sweep.setting; };
+  const auto found = std::ranges::find_if(sweeps, same);
+  if (found == sweeps.end()) sweeps.push_back(std::move(sweep));
+  else *found = std::move(sweep);
+}
+
+void drop_sweep(std::vector<Sweep>& sweeps, const Setting& setting) {
+  std::erase_if(sweeps, [&](const Sweep& one) { return one.setting == &setting; });
+}
+
+void apply_sweeps(SweptCase& swept, const json& object, const std::string& origin, const std::string& pointer) {
+  if (!object.is_object()) refuse("a sweep must be an object", origin, pointer, "write {\"devices\": [1, 2, 4]}");
+  for (const auto& [key, values] : object.items()) {
+    const std::string place = pointer + "/" + key;
+    put_sweep(swept.sweeps, sweep_at(setting_at(key, origin, place), values, origin, place));
+  }
+}
+
+void apply_settings(SweptCase& swept, const json& object, const std::string& origin, const std::string& pointer) {
   if (!object.is_object()) refuse("settings must be an object", origin, pointer, "write {\"model\": \"resnet50\"}");
   for (const auto& [key, value] : object.items()) {
+    if (key == "sweep") continue;
     const std::string place = pointer + "/" + key;
-    const Setting* setting = find_key(key);
-    if (!setting) refuse(fmt::format("unknown setting '{}'", key), origin, place, "see gpusizer run --help for all, with _ for -");
-    const auto parsed = read_value(*setting, value);
-    if (!parsed) refuse(fmt::format("'{}' must be {}", key, expected(setting->kind)), origin, place);
-    setting->set(config, *parsed);
+    const Setting& setting = setting_at(key, origin, place);
+    if (object.contains("sweep") && object["sweep"].contains(key))
+      refuse(fmt::format("'{}' is given and swept", key), origin, place, "leave out one of them");
+    setting.set(swept.config, value_at(setting, value, origin, place));
+    drop_sweep(swept.sweeps, setting);
   }
+  if (object.contains("sweep")) apply_sweeps(swept, object["sweep"], origin, pointer + "/sweep");
 }
 
 void check_top(const json& suite, const std::string& origin) {
@@ -103,6 +151,15 @@ void check_top(const json& suite, const std::string& origin) {
     refuse("a suite needs a list of at least one case", origin, "/cases", "write \"cases\": [{\"model\": \"resnet50\"}]");
 }
 
+void check_sweeps(const Overrides& overrides, const std::vector<Sweep>& sweeps) {
+  std::set<const Setting*> seen;
+  for (const auto& [setting, value] : overrides) seen.insert(setting);
+  for (const Sweep& sweep : sweeps)
+    if (!seen.insert(sweep.setting).second)
+      throw Error(Fault::usage, fmt::format("{} is given and swept, or swept twice", flag_of(*sweep.setting)), "--sweep",
+                  "leave out one of them");
+}
+
 bool looks_like_path(const std::string& name) {
   return name.find('/') != std::string::npos || name.ends_with(".json");
 }
@@ -113,7 +170,7 @@ Suite parse_suite(std::string_view text, const std::string& origin) {
   const json document = parse_strictly(text, origin);
   check_top(document, origin);
   Suite suite{.name = origin, .description = document.value("description", "")};
-  CaseConfig defaults;
+  SweptCase defaults;
   if (document.contains("defaults")) apply_settings(defaults, document["defaults"], origin, "/defaults");
   for (std::size_t i = 0; i < document["cases"].size(); ++i) {
     suite.cases.push_back(defaults);
@@ -134,12 +191,19 @@ Suite load_suite(const std::string& name_or_path) {
   return parse_suite(record::read_whole_file(name_or_path, kLargestFile), name_or_path);
 }
 
-RunConfig make_run_config(const std::string& suite, const Overrides& overrides) {
-  RunConfig config{.suite = suite, .cases = suite.empty() ? std::vector<CaseConfig>(1) : load_suite(suite).cases};
-  for (std::size_t i = 0; i < config.cases.size(); ++i) {
-    for (const auto& [setting, value] : overrides) setting->set(config.cases[i], value);
+RunConfig make_run_config(const std::string& suite, const Overrides& overrides, const std::vector<Sweep>& sweeps) {
+  check_sweeps(overrides, sweeps);
+  RunConfig config{.suite = suite, .cases = {}};
+  const std::vector<SweptCase> planned = suite.empty() ? std::vector<SweptCase>(1) : load_suite(suite).cases;
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    SweptCase swept = planned[i];
+    for (const auto& [setting, value] : overrides) {
+      setting->set(swept.config, value);
+      drop_sweep(swept.sweeps, *setting);
+    }
+    for (const Sweep& sweep : sweeps) put_sweep(swept.sweeps, sweep);
     try {
-      config.cases[i] = complete_case(std::move(config.cases[i]));
+      for (CaseConfig& one : expand(swept)) config.cases.push_back(complete_case(std::move(one)));
     } catch (const Error& error) {
       if (suite.empty()) throw;
       throw Error(error.fault(), error.problem(), fmt::format("{}, case {} of {}", error.where(), i + 1, suite), error.hint());

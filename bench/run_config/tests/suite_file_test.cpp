@@ -54,9 +54,9 @@ TEST(SuiteFile, EveryCompiledSuiteIsValidAndItsCasesAreDistinct) {
 TEST(SuiteFile, DefaultsThenCaseThenFlags) {
   const auto suite = parse_suite(
       R"({"defaults": {"batch": 8, "seed": 5}, "cases": [{"model": "resnet50"}, {"model": "resnet8", "batch": 4}]})", "s");
-  EXPECT_EQ(*suite.cases[0].batch, 8);
-  EXPECT_EQ(*suite.cases[1].batch, 4);
-  EXPECT_EQ(suite.cases[1].seed, 5u);
+  EXPECT_EQ(*suite.cases[0].config.batch, 8);
+  EXPECT_EQ(*suite.cases[1].config.batch, 4);
+  EXPECT_EQ(suite.cases[1].config.seed, 5u);
   const auto config = make_run_config("demo", flags({{"seed", "9"}, {"max-seconds", "1.5"}}));
   for (const CaseConfig& one : config.cases) {
     EXPECT_EQ(one.seed, 9u);
