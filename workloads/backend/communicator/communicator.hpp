@@ -41,8 +41,8 @@ class Communicator {
   virtual std::string_view kind() const = 0;  // "threads", "mpi", "tcp", "wire over threads"
 
   // Starts a message to or from another rank and returns at once. The bytes must stay where they are until the ticket
-  // is done, until a call on this object has thrown CommunicationError, until abort() has returned, or until this object
-  // is gone: from then on nobody touches them. A receiver's length is the sender's.
+  // is done, a call on this object has thrown CommunicationError, abort() has returned, or this object is gone: from
+  // then on nobody touches them. A receiver's length is the sender's.
   virtual Ticket send(int to, Channel channel, std::span<const std::byte> bytes) = 0;
   virtual Ticket receive(int from, Channel channel, std::span<std::byte> bytes) = 0;
   // Whether it is finished; then the ticket is void. Moves messages on. Throws CommunicationError: at once where a rank
