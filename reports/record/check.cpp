@@ -10,40 +10,11 @@
 #include <string_view>
 #include <utility>
 
+#include "reports/record/check_ranks.hpp"
+#include "reports/record/checks.hpp"
+
 namespace gpusizer::record {
 namespace {
-
-// Collects problems below one place of the report.
-class Checks {
- public:
-  Checks(std::vector<Problem>& problems, std::string place) : problems_(problems), place_(std::move(place)) {}
-
-  Checks at(const std::string& name) const { return Checks(problems_, place_ + "/" + name); }
-  Checks at(const std::string& name, std::size_t index) const { return at(name).at(std::to_string(index)); }
-
-  void require(bool holds, const std::string& name, const std::string& what) const {
-    if (holds) return;
-    const bool is_index = name.find_first_not_of("0123456789") == std::string::npos;
-    problems_.push_back({place_ + "/" + name, (is_index ? "the value" : name) + " " + what});
-  }
-  void not_negative(double value, const std::string& name) const {
-    require(std::isfinite(value), name, "is not a finite number");
-    require(!(value < 0), name, "is negative");
-  }
-  // A non-finite Maybe is written as null, so it is no problem here.
-  template <class T>
-  void not_negative(const Maybe<T>& value, const std::string& name) const {
-    if (value && std::isfinite(static_cast<double>(*value))) not_negative(static_cast<double>(*value), name);
-  }
-  void share(const Maybe<double>& value, const std::string& name) const {
-    not_negative(value, name);
-    require(!value || !(*value > 1), name, "is above 1, but it is a share");
-  }
-
- private:
-  std::vector<Problem>& problems_;
-  std::string place_;
-};
 
 // "2026-01-31T12:00:00Z", with or without a fraction of the second.
 bool is_utc_time(std::string_view text) {
@@ -237,6 +208,7 @@ void check_resources(const Checks& checks, const Case& run) {
   phases.not_negative(run.phases.forward_seconds, "forward_seconds");
   phases.not_negative(run.phases.backward_seconds, "backward_seconds");
   phases.not_negative(run.phases.update_seconds, "update_seconds");
+  if (run.phases.communicate_seconds) phases.not_negative(*run.phases.communicate_seconds, "communicate_seconds");
   phases.not_negative(run.phases.profiled_steps, "profiled_steps");
 }
 
@@ -307,6 +279,7 @@ void check_case(const Checks& checks, const Case& run) {
   check_resources(checks, run);
   check_checkpoints(checks.at("checkpoints"), run.checkpoints);
   check_inference(checks, run);
+  check_ranks(checks, run);
   check_training(checks.at("training"), run.training);
   check_metrics(checks, run.metrics);
   check_fingerprint(checks.at("fingerprint"), run.fingerprint);

@@ -37,6 +37,40 @@ void put_number(StringMap& words, const std::string& name, const Maybe<T>& numbe
   }
 }
 
+void put_positive(StringMap& words, const std::string& name, std::int64_t number) {
+  if (number > 0) words[name] = std::to_string(number);
+}
+
+void put_if(StringMap& words, const std::string& name, bool holds) {
+  if (holds) words[name] = "yes";
+}
+
+std::string stages_text(const std::vector<std::int64_t>& stages) {
+  std::string text;
+  for (const std::int64_t blocks : stages) text += (text.empty() ? "" : "-") + std::to_string(blocks);
+  return text;
+}
+
+// What departs from one rank that keeps everything: such a case keeps the identity that it always had.
+void add_layout_words(StringMap& words, const Parallel& p) {
+  words["layout"] = "dp" + std::to_string(p.dp) + "pp" + std::to_string(p.pp) + "tp" + std::to_string(p.tp);
+  put(words, "transport", p.transport);
+  put(words, "stages", stages_text(p.stages));
+  put(words, "pipeline_schedule", p.schedule);
+  put(words, "parallel_mode", p.mode);
+  put_positive(words, "micro_batches", p.micro_batches);
+  put_positive(words, "norm_group", p.norm_group);
+  put_positive(words, "local_sgd_period", p.period);
+  if (p.mode == "async") words["staleness"] = std::to_string(p.staleness);
+  put_if(words, "sharded_optimizer", p.sharded_optimizer);
+  put_if(words, "recompute", p.recompute);
+  put_if(words, "sync_batch_norm", p.sync_batch_norm);
+  put_number(words, "threads_per_rank", p.threads_per_rank);
+  if (!p.wire) return;
+  words["wire_latency_seconds"] = shortest_text(p.wire->latency_seconds);
+  words["wire_bytes_per_second"] = shortest_text(p.wire->bytes_per_second);
+}
+
 StringMap workload_words(const Config& config) {
   StringMap words;
   put(words, "model", config.model);
@@ -54,6 +88,7 @@ StringMap workload_words(const Config& config) {
   put_number(words, "learning_rate", config.learning_rate);
   put_number(words, "momentum", config.momentum);
   put_number(words, "weight_decay", config.weight_decay);
+  if (config.parallel) add_layout_words(words, *config.parallel);
   if (config.inference) {
     words["mode"] = "infer";
     words["arrivals"] = config.inference->arrivals;

@@ -86,8 +86,8 @@ struct Measurement {
 // Mean seconds per step, from separate profiled steps (so that measuring does not slow what is measured).
 struct Phases {
   Maybe<double> input_seconds, forward_seconds, backward_seconds, update_seconds;
-  std::optional<double> communicate_seconds;  // on streams beside the others'; empty: one rank
   Maybe<std::int64_t> profiled_steps;
+  std::optional<double> communicate_seconds;  // on streams beside the others'; empty: one rank
   UnknownFields unknown;
 
   friend bool operator==(const Phases&, const Phases&) = default;

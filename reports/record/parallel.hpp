@@ -12,7 +12,8 @@
 
 namespace gpusizer::record {
 
-// Messages were delayed on purpose: the case shows what such a network would do, it did not run on one.
+// Messages were delayed on purpose: the case shows what such a network would do, it did not run on one. Its throughput
+// has the provenance "emulated", and the validity flag "simulated_wire" blocks advice; check_report() demands both.
 struct Wire {
   double latency_seconds = 0;    // of each message
   double bytes_per_second = 0;   // 0: no limit
@@ -27,6 +28,7 @@ struct Parallel {
   std::int64_t dp = 1, pp = 1, tp = 1;  // replicas, pipeline stages, tensor slices
   std::int64_t ranks = 1;               // dp * pp * tp
   std::string transport;                // "none" for one rank, "threads", "mpi", "tcp"
+  Maybe<std::int64_t> threads_per_rank;  // CPU threads that compute
   std::vector<std::int64_t> stages;     // layers of each pipeline stage; empty without a pipeline
   std::string schedule;                 // "1f1b" or "gpipe"; empty without a pipeline
   std::int64_t micro_batches = 1;       // that a replica's batch is cut into
@@ -77,7 +79,7 @@ struct Ratio {
 // Against the case with the fewest ranks among those that are otherwise the same. fill_scaling() computes it.
 struct Scaling {
   std::string kind;           // "weak" or "strong"
-  std::string baseline_case;  // its id; of the baseline itself: its own
+  std::string baseline_case;  // its id
   std::int64_t baseline_ranks = 1;
   std::optional<Ratio> speedup;     // throughput / the baseline's
   std::optional<Ratio> efficiency;  // speedup * baseline_ranks / ranks

@@ -19,6 +19,7 @@ void fields(auto& visit, Is<Parallel> auto& p) {
   visit.field("tp", p.tp);
   visit.field("ranks", p.ranks);
   visit.field("transport", p.transport);
+  visit.field("threads_per_rank", p.threads_per_rank);
   visit.field("stages", p.stages);
   visit.field("schedule", p.schedule);
   visit.field("micro_batches", p.micro_batches);

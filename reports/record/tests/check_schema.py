@@ -63,6 +63,12 @@ BROKEN = [
     ("/cases/1/memory/null_reasons", None),
     ("/cases/0/training/accuracy", 91.2),
     ("/environment/cpu_flags", "avx2"),
+    ("/cases/3/config/parallel/dp", 0),
+    ("/cases/3/config/parallel/stages", None),
+    ("/cases/3/communication/rank_step_seconds", None),
+    ("/cases/3/communication/all_reduces/1/null_reasons", None),
+    ("/cases/3/scaling/kind", "odd"),
+    ("/cases/3/scaling/efficiency", None),
 ]
 
 

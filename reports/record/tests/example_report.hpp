@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small report with one case of each kind that matters, for tests: trained, timed, failed, interrupted.
+// A small report with one case of each kind that matters, for tests: trained, failed, interrupted, spread
+// over ranks.
 #pragma once
 
 #include "reports/record/fingerprint.hpp"
 #include "reports/record/record.hpp"
+#include "reports/record/scaling.hpp"
 #include "reports/record/statistics.hpp"
 
 namespace gpusizer::record {
@@ -158,6 +160,33 @@ inline Case example_interrupted_case() {
   return run;
 }
 
+// The first case's workload on two ranks: twice the samples in steps of 0.2 / 0.19 times as long.
+inline Case example_ranks_case() {
+  Case run = example_case();
+  run.id = "resnet8/fashion-mnist/b100/fp32/cpu/dp2";
+  run.config.devices = run.config.replicas = 2;
+  run.config.parallel = Parallel{.dp = 2, .pp = 1, .tp = 1, .ranks = 2, .transport = "threads", .threads_per_rank = 4,
+                                 .stages = {}, .schedule = "", .micro_batches = 2, .sharded_optimizer = true,
+                                 .recompute = false, .sync_batch_norm = false, .norm_group = 0, .mode = "sync",
+                                 .period = 0, .staleness = 0, .scaling = "weak", .wire = {}, .unknown = {}};
+  run.measurement.step_seconds.assign(10, 0.2);
+  run.measurement.warmup_steps = 2;
+  run.measurement.measured_steps = 8;
+  run.measurement.samples = 1520;
+  run.measurement.measured_seconds = 1.6;
+  run.measurement.tokens = {};
+  run.throughput = {950.0, 931.0, 969.0, "", "images/s", Scope::job, Provenance::measured, {}};
+  run.phases.communicate_seconds = 0.012;
+  run.communication = Communication{{102'400, 209'000}, 0.0031, 0.0044,
+                                    {{209'000, 0.0002, 1.045e9, {}}, {102'400, Maybe<double>::missing("not measured"),
+                                     Maybe<double>::missing("not measured"), {}}}, {0.0969, 0.0982}, 1, {}};
+  run.metrics.clear();
+  run.training = {};
+  run.checkpoints = {};
+  run.fingerprint = make_fingerprint(run.config, example_environment(), {}, {});
+  return run;
+}
+
 inline Report example_report() {
   Report report;
   report.created_utc = "2026-01-31T12:01:30Z";
@@ -165,7 +194,8 @@ inline Report example_report() {
   report.tool = {"gpusizer", "0.1.0", "c14e6e4d", "Release", "GNU 12.2.0", {}};
   report.command_line = "gpusizer run --suite smoke --out r.json";
   report.environment = example_environment();
-  report.cases = {example_case(), example_failed_case(), example_interrupted_case()};
+  report.cases = {example_case(), example_failed_case(), example_interrupted_case(), example_ranks_case()};
+  fill_scaling(report);
   return report;
 }
 
