@@ -17,7 +17,7 @@ namespace gpusizer {
 
 namespace {
 
-bool is_loss(OpKind kind) {
+bool is_weighted_loss(OpKind kind) {
   return kind == OpKind::softmax_cross_entropy || kind == OpKind::vocabulary_loss || kind == OpKind::mse_loss ||
          kind == OpKind::pinball_loss;
 }
@@ -44,7 +44,7 @@ class Weighing {
   Program run() {
     std::map<std::string, std::vector<int32_t>> counted;  // by layer: the micro-batches' losses
     for (int32_t i = 0; i < count(); ++i) {
-      if (!is_loss(op(i).kind)) continue;
+      if (!is_weighted_loss(op(i).kind)) continue;
       if (counts_labels(op(i))) counted[op(i).layer].push_back(i);
       else weigh_constant(i);
     }
@@ -160,7 +160,7 @@ class Weighing {
       case OpKind::add: return is_of_losses(made.inputs[0]) && is_of_losses(made.inputs[1]);
       case OpKind::scale:
       case OpKind::scale_by: return is_of_losses(made.inputs[0]);
-      default: return is_loss(made.kind) && made.outputs[0] == value;
+      default: return is_weighted_loss(made.kind) && made.outputs[0] == value;
     }
   }
 
