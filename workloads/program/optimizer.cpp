@@ -61,8 +61,12 @@ class Updates {
 
   void add(TensorId parameter, TensorId gradient) {
     const std::string name = b_.program().tensor(parameter).name;
+    require_whole(b_.program().tensor(parameter));
     std::vector<TensorId> inputs{parameter, gradient, rate_};
-    for (const char* state : states()) inputs.push_back(b_.persistent(name + state, b_.shape(parameter), Role::optimizer_state, {}));
+    for (const char* state : states()) {
+      inputs.push_back(b_.persistent(name + state, b_.shape(parameter), Role::optimizer_state, {}));
+      like_[inputs.back()] = parameter;
+    }
     if (steps_) inputs.push_back(*steps_);
     if (factor_) inputs.push_back(*factor_);
     b_.apply(kind(), name, inputs, attributes(b_.shape(parameter).size() > 1 || o_.decay_vectors), Phase::update);
@@ -76,9 +80,19 @@ class Updates {
              CollectiveAttributes{parallel_.rank, handover.ranks, handover.owners}, Phase::communicate);
   }
 
-  Program finish() { return b_.finish(); }
+  // State is split among ranks as its parameter is.
+  Program finish() {
+    Program program = b_.finish();
+    for (const auto& [state, parameter] : like_) program.tensor(state).part = program.tensor(parameter).part;
+    return program;
+  }
 
  private:
+  void require_whole(const Tensor& parameter) const {
+    if (o_.kind == OptimizerKind::lamb && parameter.part)
+      throw Error(Fault::usage, fmt::format("LAMB needs the norm of '{}', of which each rank has a part", parameter.name),
+                  "--optimizer", "use adamw, or tp=1");
+  }
   TensorId known(const std::string& parameter) const {
     const Tensor* found = b_.program().find(parameter);
     if (!found || found->role != Role::parameter)
@@ -157,6 +171,7 @@ class Updates {
   const OptimizerOptions& o_;
   const ParallelUpdate& parallel_;
   TensorId rate_;
+  std::map<TensorId, TensorId> like_;  // each state's parameter
   std::optional<TensorId> factor_, steps_;
 };
 

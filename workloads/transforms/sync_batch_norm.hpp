@@ -22,7 +22,7 @@ Program sync_batch_norm(const Program& forward, int32_t rank, const std::vector<
 // Every batch norm of a training program (forward, before autodiff) normalises `samples` at a time: what each of several
 // ranks with that batch does with its own, on one rank. Throws Error(usage) for a program without such a batch norm and
 // where `samples` does not divide its batch.
-Program set_norm_group(Program forward, int64_t samples);
+Program set_norm_group(const Program& forward, int64_t samples);
 
 // Whether the program has a batch norm that takes statistics of the batch.
 bool has_batch_statistics(const Program& program);

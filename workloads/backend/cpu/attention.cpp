@@ -56,6 +56,8 @@ class Attention final : public Kernel {
       const auto* state = reinterpret_cast<const uint32_t*>(random_->ints());
       f.drops = true;
       f.draw = {state[0], state[1], a_.stream, dropout_mask::threshold(a_.rate)};
+      f.first_head = a_.first_head;
+      f.all_heads = a_.all_heads;
       f.keep_scale = keep_scale(a_);
     }
     vector_.forward(f);

@@ -28,18 +28,21 @@ class PickedRows {
     if (!indices_) return;
     for (int64_t i = 0; i < a_.rows; ++i) {
       const int64_t first = i / a_.group_indices * a_.group_rows;
-      const int64_t rows = a_.group_rows > 0 ? std::min(a_.group_rows, source_rows_ - first) : source_rows_;
+      const int64_t all = a_.part ? a_.all_rows : source_rows_;
+      const int64_t rows = a_.group_rows > 0 ? std::min(a_.group_rows, source_rows_ - first) : all;
       const int32_t index = indices_->ints()[i];
       if (index < 0 || index >= rows)
         throw Error(Fault::input, fmt::format("index {} at place {} is not one of the {} rows", index, i, rows),
                     "layer " + layer_, "indices count from 0; give the model as many rows as the data refers to");
     }
   }
+  // Not among the source's rows where the row is in another part of the table.
   int64_t row(int64_t i) const {
-    if (indices_) return i / a_.group_indices * a_.group_rows + indices_->ints()[i];
+    if (indices_) return i / a_.group_indices * a_.group_rows + indices_->ints()[i] - a_.first;
     const int64_t numbered = a_.offset + i * a_.stride;
     return a_.period > 0 ? numbered % a_.period : numbered;
   }
+  bool is_here(int64_t row) const { return row >= 0 && row < source_rows_; }
   int64_t count() const { return a_.rows; }
 
  private:
@@ -66,8 +69,13 @@ class GatherRows final : public Kernel {
     const float* source = source_.floats();
     float* y = y_.floats();
 #pragma omp parallel for schedule(static) if (rows_.count() * width_ > 16384)
-    for (int64_t i = 0; i < rows_.count(); ++i)
-      std::memcpy(y + i * width_, source + rows_.row(i) * width_, static_cast<size_t>(width_) * sizeof(float));
+    for (int64_t i = 0; i < rows_.count(); ++i) {
+      const auto bytes = static_cast<size_t>(width_) * sizeof(float);
+      if (const int64_t row = rows_.row(i); rows_.is_here(row))
+        std::memcpy(y + i * width_, source + row * width_, bytes);
+      else
+        std::memset(y + i * width_, 0, bytes);
+    }
   }
 
  private:
@@ -104,8 +112,10 @@ class GatherRowsBackward final : public Kernel {
  private:
   void add_stripe(int64_t first, int64_t last) const {
     for (int64_t i = 0; i < rows_.count(); ++i) {
+      const int64_t row = rows_.row(i);
+      if (!rows_.is_here(row)) continue;
       const float* from = dy_.floats() + i * width_;
-      float* to = dx_.floats() + rows_.row(i) * width_;
+      float* to = dx_.floats() + row * width_;
       for (int64_t c = first; c < last; ++c) to[c] += from[c];
     }
   }

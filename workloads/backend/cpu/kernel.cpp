@@ -72,6 +72,13 @@ constexpr Row table[] = {
     {OpKind::adam, adam},
     {OpKind::adagrad, adagrad},
     {OpKind::lamb, lamb},
+    {OpKind::vocabulary_loss_part, vocabulary_loss_part},
+    {OpKind::vocabulary_loss, vocabulary_loss},
+    {OpKind::vocabulary_loss_backward, vocabulary_loss_backward},
+    {OpKind::batch_norm_statistics, batch_norm_statistics},
+    {OpKind::batch_norm_apply, batch_norm_apply},
+    {OpKind::batch_norm_sums, batch_norm_sums},
+    {OpKind::batch_norm_apply_backward, batch_norm_apply_backward},
 };
 
 }  // namespace

@@ -54,5 +54,12 @@ std::unique_ptr<Kernel> sgd(const KernelRequest& request);
 std::unique_ptr<Kernel> adam(const KernelRequest& request);
 std::unique_ptr<Kernel> lamb(const KernelRequest& request);
 std::unique_ptr<Kernel> adagrad(const KernelRequest& request);
+std::unique_ptr<Kernel> vocabulary_loss_part(const KernelRequest& request);
+std::unique_ptr<Kernel> vocabulary_loss(const KernelRequest& request);
+std::unique_ptr<Kernel> vocabulary_loss_backward(const KernelRequest& request);
+std::unique_ptr<Kernel> batch_norm_statistics(const KernelRequest& request);
+std::unique_ptr<Kernel> batch_norm_apply(const KernelRequest& request);
+std::unique_ptr<Kernel> batch_norm_sums(const KernelRequest& request);
+std::unique_ptr<Kernel> batch_norm_apply_backward(const KernelRequest& request);
 
 }  // namespace gpusizer::cpu

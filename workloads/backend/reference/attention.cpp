@@ -61,7 +61,7 @@ double product(const View<const double>& a, int64_t at_a, const View<const doubl
   return sum;
 }
 
-// The factors of dropout behind the probabilities: 1 without it.
+// The factors of dropout behind the probabilities: 1 without it. Words are counted through all heads, here or not.
 void draw_factors(const Call& call, int64_t count) {
   const auto& a = call.attributes<AttentionAttributes>();
   const auto factors = call.outputs[1].values.subspan(static_cast<size_t>(count));
@@ -70,9 +70,13 @@ void draw_factors(const Call& call, int64_t count) {
   const auto& state = call.inputs.back();
   const auto word = [&](int64_t i) { return static_cast<uint32_t>(static_cast<int64_t>(state[i])); };
   const uint32_t threshold = dropout_mask::threshold(a.rate);
-  for (size_t i = 0; i < factors.size(); ++i) {
-    const auto words = dropout_mask::words(i / 4, word(0), word(1), a.stream);
-    factors[i] = dropout_mask::keep(words[i % 4], threshold) ? dropout_mask::scale(a.rate) : 0;
+  const auto each = static_cast<uint64_t>(a.heads * a.sequence * a.sequence);  // probabilities of a sequence's heads
+  const auto all_heads = static_cast<uint64_t>(a.all_heads > 0 ? a.all_heads : a.heads);
+  const uint64_t first = static_cast<uint64_t>(a.first_head * a.sequence * a.sequence);
+  for (uint64_t i = 0; i < factors.size(); ++i) {
+    const uint64_t at = i / each * (each / static_cast<uint64_t>(a.heads) * all_heads) + first + i % each;
+    const auto words = dropout_mask::words(at / 4, word(0), word(1), a.stream);
+    factors[i] = dropout_mask::keep(words[at % 4], threshold) ? dropout_mask::scale(a.rate) : 0;
   }
 }
 

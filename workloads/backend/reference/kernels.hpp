@@ -55,6 +55,8 @@ std::span<const Kernel> regression();
 std::span<const Kernel> mixed_precision();
 std::span<const Kernel> quantization();
 std::span<const Kernel> optimizer();
+std::span<const Kernel> vocabulary();
+std::span<const Kernel> statistics();
 
 // Throws Error(usage) for a kind without a row.
 const Kernel& kernel(OpKind kind);

@@ -4,6 +4,7 @@
 #include "workloads/backend/tests/operation_cases.hpp"
 
 #include "workloads/program/layers.hpp"
+#include "workloads/transforms/sync_batch_norm.hpp"
 
 namespace gpusizer {
 
@@ -116,6 +117,27 @@ Program norm_two_users_case(const Image& i) {
   return n.finish(add(n.b, "add", relu(n.b, "relu", y), conv2d(n.b, "conv", y, {.channels = i.channels})));
 }
 
+// The same net where batch norms normalise `samples` at a time.
+Program in_groups(const Program& forward, int64_t samples) { return set_norm_group(forward, samples); }
+
+// Batch norm in the steps that several ranks share, with one rank that is alone.
+Program shared_norm_case(const Image& i, bool stem) {
+  Inner inner{i};
+  Net outer{i};
+  Net& n = stem ? outer : inner;
+  auto& b = n.b;
+  const auto vector = [&](const char* name, Role role, double value) {
+    return b.persistent(name, {i.channels}, role, {Initializer::Kind::constant, value});
+  };
+  const TensorId statistics = b.apply(OpKind::batch_norm_statistics, "bn", {n.x}, NormAttributes{})[0];
+  const TensorId y = b.apply(OpKind::batch_norm_apply, "bn",
+                             {n.x, vector("bn.weight", Role::parameter, 1), vector("bn.bias", Role::parameter, 0),
+                              vector("bn.running_mean", Role::state, 0), vector("bn.running_var", Role::state, 1),
+                              statistics},
+                             NormAttributes{})[0];
+  return n.finish(relu(b, "relu", y));
+}
+
 Program plain_relu_case(const Image& i) {
   Inner n{i};
   const TensorId y = max_pool(n.b, "pool", n.x, {.kernel = 2, .stride = 1});
@@ -211,6 +233,15 @@ const std::vector<OperationCase> table{
     {"three_users", [] { return three_users_case({2, 5, 4, 5}); }, true, 5e-5},
     {"three_users_wide", [] { return three_users_case({2, 32, 4, 4}); }, true, 5e-5},
     {"norm_two_users", [] { return norm_two_users_case({2, 6, 5, 4}); }, false, 5e-5},
+    {"norm_groups", [] { return in_groups(norm_case({6, 5, 4, 3}), 2); }},
+    {"norm_groups_wide", [] { return in_groups(norm_case({4, 32, 5, 5}), 2); }},
+    {"norm_groups_of_one", [] { return in_groups(norm_case({3, 7, 4, 4}), 1); }},
+    {"norm_groups_relu", [] { return in_groups(conv_norm_relu_case({4, 6, 7, 5}, {.channels = 7, .kernel = 3, .padding = 1}), 2); }, true, 5e-5},
+    {"norm_groups_residual", [] { return in_groups(residual_case({4, 5, 6, 5}, false), 2); }, true, 2e-4},
+    {"norm_groups_residual_wide", [] { return in_groups(residual_case({6, 16, 4, 4}, true), 3); }, true, 2e-4},
+    {"shared_norm", [] { return shared_norm_case({3, 5, 4, 7}, false); }, false, 5e-5},
+    {"shared_norm_wide", [] { return shared_norm_case({2, 32, 5, 5}, false); }, false, 5e-5},
+    {"shared_norm_images", [] { return shared_norm_case({4, 3, 5, 6}, true); }, false, 5e-5},
     {"plain_relu", [] { return plain_relu_case({2, 7, 5, 5}); }},
     {"max_pool_2x2", [] { return max_pool_case({2, 5, 6, 8}, {.kernel = 2, .stride = 2}); }},
     {"max_pool_3x3_padded", [] { return max_pool_case({2, 16, 7, 9}, {.kernel = 3, .stride = 2, .padding = 1}); }},

@@ -70,6 +70,25 @@ Program tied_case(int64_t tokens, int64_t words, int64_t width) {
   return b.finish();
 }
 
+// Rows of which some are in another part of the table.
+Program part_case(int64_t rows, int64_t width, int64_t first, int64_t all_rows) {
+  Inner n{rows, width};
+  const TensorId indices = n.b.input("indices", {all_rows + 3}, DType::i32);
+  return n.finish(n.b.apply(OpKind::gather_rows, "gather", {n.x, indices},
+                            GatherAttributes{.rows = all_rows + 3, .part = true, .first = first, .all_rows = all_rows})[0]);
+}
+
+// A vocabulary whose only part is the whole.
+Program vocabulary_case(int64_t rows, int64_t words, const LossAttributes& loss) {
+  Inner n{rows, words};
+  const TensorId labels = n.b.input("labels", {rows}, DType::i32);
+  const VocabularyAttributes attributes{0, loss};
+  const TensorId part = n.b.apply(OpKind::vocabulary_loss_part, "loss", {n.x, labels}, attributes)[0];
+  const auto out = n.b.apply(OpKind::vocabulary_loss, "loss", {n.x, part, labels}, attributes);
+  n.b.set_loss(out[0], out[1]);
+  return n.b.finish();
+}
+
 Program swap_case(int64_t outer, int64_t inner, int64_t width) {
   Inner n{outer * inner, width};
   return n.finish(n.b.apply(OpKind::swap_axes, "swap", {n.x}, SwapAttributes{outer, inner})[0]);
@@ -176,6 +195,9 @@ const std::vector<OperationCase> table{
     {"gather_repeated", [] { return picked_rows_case(3, 17, {.rows = 11}); }},
     {"gather_groups", [] { return picked_rows_case(15, 7, {.rows = 6, .group_indices = 2, .group_rows = 5}); }},
     {"gather_wide", [] { return picked_rows_case(12, 48, {.rows = 9, .group_indices = 3, .group_rows = 4}); }},
+    {"gather_part_first", [] { return part_case(4, 6, 0, 12); }},
+    {"gather_part_middle", [] { return part_case(5, 7, 5, 15); }},
+    {"gather_part_wide", [] { return part_case(8, 128, 8, 16); }},
     {"embedding", [] { return embedding_case(3, 5, 7); }},
     {"embedding_wide", [] { return embedding_case(2, 16, 64); }},
     {"tied_embedding", [] { return tied_case(9, 7, 6); }},
@@ -213,6 +235,9 @@ const std::vector<OperationCase> table{
     {"ignore_negative", [] { return ignoring_case(0); }},
     {"ignore_negative_smoothing", [] { return ignoring_case(0.1); }},
     {"ignore_negative_all", all_ignored_case},
+    {"vocabulary_loss", [] { return vocabulary_case(7, 9, {}); }},
+    {"vocabulary_loss_wide", [] { return vocabulary_case(12, 130, {.ignore_negative = true}); }},
+    {"vocabulary_loss_smoothing", [] { return vocabulary_case(8, 11, {.label_smoothing = 0.1, .ignore_negative = true}); }},
     {"mse", [] { return mse_case(4, 3); }},
     {"mse_wide", [] { return mse_case(9, 24); }},
     {"pinball_one", [] { return pinball_case(5, 3, {0.3}); }},

@@ -32,10 +32,12 @@ Range range_of(const Program& p, const Tensor& t) {
     const Shape& first = p.tensor(op.inputs[0]).shape;
     if (op.kind == OpKind::softmax_cross_entropy)
       return {0, first[1], std::get<LossAttributes>(op.attributes).ignore_negative};
+    if (op.kind == OpKind::vocabulary_loss_part)
+      return {0, first[1], std::get<VocabularyAttributes>(op.attributes).loss.ignore_negative};
     if (op.kind == OpKind::attention) return {1, std::get<AttentionAttributes>(op.attributes).sequence};
     if (op.kind != OpKind::gather_rows) continue;
-    const int64_t group = std::get<GatherAttributes>(op.attributes).group_rows;
-    return {0, group > 0 ? group : first[0]};
+    const auto& gather = std::get<GatherAttributes>(op.attributes);
+    return {0, gather.part ? gather.all_rows : gather.group_rows > 0 ? gather.group_rows : first[0]};
   }
   return {};
 }
