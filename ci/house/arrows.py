@@ -16,7 +16,7 @@ ROOMS = {
 FOLDERS = {
     "workloads/program": set(),
     "workloads/models": {"workloads/program"},
-    "workloads/transforms": {"workloads/program"},
+    "workloads/transforms": {"workloads/program", "workloads/lowering"},
     "workloads/lowering": {"workloads/program"},
     "workloads/data": set(),
     # The registry of backends names every backend; a backend knows the contract beside the registry, no other backend.
