@@ -19,6 +19,7 @@ int64_t attention_bytes(const Shape& qkv, const AttentionAttributes& a) {
 }
 
 int64_t saved_bytes(const Program& p, const Operation& op) {
+  if (op.outputs.empty()) return 0;
   const int64_t elements = element_count(p.tensor(op.outputs[0]).shape);
   switch (op.kind) {
     case OpKind::relu:

@@ -88,8 +88,9 @@ class CpuBackend final : public Backend {
     return t;
   }
 
-  std::unique_ptr<Executor> make_executor(std::vector<LoweredProgram> programs, const Device& device) const override {
-    return std::make_unique<CpuExecutor>(std::move(programs), device.threads);
+  std::unique_ptr<Executor> make_executor(std::vector<LoweredProgram> programs, const Device& device,
+                                          Communicator* communicator) const override {
+    return std::make_unique<CpuExecutor>(std::move(programs), device.threads, communicator);
   }
 
   std::vector<std::pair<std::string, std::string>> libraries() const override {

@@ -12,6 +12,7 @@
 
 #include "gpusizer/error.hpp"
 #include "workloads/backend/cpu/rounding.hpp"
+#include "workloads/backend/streams/check_ranks.hpp"
 
 namespace gpusizer::cpu {
 
@@ -31,18 +32,25 @@ std::vector<LoweredProgram> require_cpu(std::vector<LoweredProgram> programs) {
 
 }  // namespace
 
-CpuExecutor::CpuExecutor(std::vector<LoweredProgram> programs, int threads)
-    : programs_(require_cpu(std::move(programs))), plan_(plan_memory(programs_)), arena_(plan_.peak_bytes()) {
+CpuExecutor::CpuExecutor(std::vector<LoweredProgram> programs, int threads, Communicator* communicator)
+    : programs_(require_cpu(std::move(programs))), communicator_(communicator), plan_(plan_memory(programs_)),
+      arena_(plan_.peak_bytes()) {
   engine_.threads = std::max(1, threads);
   omp_set_num_threads(engine_.threads);
-  for (size_t i = 0; i < programs_.size(); ++i) compiled_.push_back(compile(i));
+  Layouts::WeightNames weights;
+  for (const LoweredProgram& p : programs_) Layouts(p.program, engine_.vector.lanes).add_weights(weights);
+  for (size_t i = 0; i < programs_.size(); ++i) compiled_.push_back(compile(i, weights));
+  if (std::ranges::any_of(compiled_, [](const Compiled& c) { return c.streams.communicates(); }))
+    runner_ = std::make_unique<StreamRunner>(*communicator_);
 }
 
-CpuExecutor::Compiled CpuExecutor::compile(size_t index) {
+CpuExecutor::Compiled CpuExecutor::compile(size_t index, const Layouts::WeightNames& weights) {
   const Program& program = programs_[index].program;
   const ProgramPlacement& placed = plan_.programs[index];
   Compiled c;
-  c.layouts = std::make_unique<Layouts>(program, engine_.vector.lanes);
+  c.layouts = std::make_unique<Layouts>(program, engine_.vector.lanes, weights);
+  c.streams = stream_plan(program);
+  check_ranks(program, communicator_);
   for (const Tensor& t : program.tensors) {
     const Placement& p = placed.tensors[static_cast<size_t>(t.id.index)];
     std::byte* address = p.bytes > 0 ? arena_.data() + p.offset : nullptr;
@@ -58,8 +66,10 @@ CpuExecutor::Compiled CpuExecutor::compile(size_t index) {
   }
   for (size_t i = 0; i < program.operations.size(); ++i) {
     const KernelRequest request{engine_, *c.layouts, program, program.operations[i]};
-    c.kernels.push_back(with_rounded_results(request, make_kernel(request)));
-    c.kernels.back()->bind({c.tensors, arena_.data() + placed.workspaces[i].offset});
+    const bool computes = stream_of(program.operations[i].kind) == compute_stream;
+    c.kernels.push_back(computes ? with_rounded_results(request, make_kernel(request)) : make_kernel(request));
+    c.kernels.back()->bind({c.tensors, arena_.data() + placed.workspaces[i].offset, communicator_});
+    c.tasks.push_back(computes ? nullptr : &dynamic_cast<CommunicationTask&>(*c.kernels.back()));
   }
   return c;
 }
@@ -143,19 +153,44 @@ void CpuExecutor::enqueue(int index, StepInputs inputs) {
   Compiled& compiled = this->compiled(index);
   omp_set_num_threads(engine_.threads);
   bind(compiled, programs_[static_cast<size_t>(index)].program, inputs);
-  const double start = now_seconds();
-  for (const auto& kernel : compiled.kernels) kernel->run();
-  results_[(first_result_ + result_count_++) % in_flight] = result_of(static_cast<size_t>(index), now_seconds() - start);
+  const double start = now_seconds(), exposed = run(compiled, {});
+  results_[(first_result_ + result_count_++) % in_flight] = result_of(static_cast<size_t>(index), now_seconds() - start, exposed);
 }
 
-StepResult CpuExecutor::result_of(size_t index, double seconds) {
+// What the runner of streams asks for.
+class CpuExecutor::Work final : public StepWork {
+ public:
+  Work(Compiled& compiled, std::span<double> seconds) : compiled_(compiled), seconds_(seconds) {}
+  void compute(int32_t operation) override {
+    const auto i = static_cast<size_t>(operation);
+    if (seconds_.empty()) return compiled_.kernels[i]->run();
+    const double start = now_seconds();
+    compiled_.kernels[i]->run();
+    seconds_[i] = now_seconds() - start;
+  }
+  CommunicationTask& task(int32_t operation) override { return *compiled_.tasks[static_cast<size_t>(operation)]; }
+
+ private:
+  Compiled& compiled_;
+  std::span<double> seconds_;
+};
+
+// Runs a program and returns for how long its computation stood still. `operation_seconds`: empty, or one for each.
+double CpuExecutor::run(Compiled& compiled, std::span<double> operation_seconds) {
+  Work work(compiled, operation_seconds);
+  if (compiled.streams.communicates()) return runner_->run(compiled.streams, work, operation_seconds);
+  for (size_t i = 0; i < compiled.kernels.size(); ++i) work.compute(static_cast<int32_t>(i));
+  return 0;
+}
+
+StepResult CpuExecutor::result_of(size_t index, double seconds, double exposed_seconds) {
   const Program& p = programs_[index].program;
   const auto value = [&](TensorId id) {
     if (id.index < 0) return 0.0;
     const std::byte* address = compiled_[index].tensors[static_cast<size_t>(id.index)];
     return address ? static_cast<double>(*reinterpret_cast<const float*>(address)) : 0.0;
   };
-  StepResult r{steps_++, value(p.loss), value(p.correct), true, seconds};
+  StepResult r{steps_++, value(p.loss), value(p.correct), true, seconds, exposed_seconds};
   r.finite = std::isfinite(r.loss);
   for (size_t i = 0; i < p.outputs.size(); ++i) {
     r.outputs[i] = value(p.outputs[i].value);
@@ -176,12 +211,10 @@ std::vector<OperationTime> CpuExecutor::profile(int index, StepInputs inputs) {
   Compiled& compiled = this->compiled(index);
   omp_set_num_threads(engine_.threads);
   bind(compiled, programs_[static_cast<size_t>(index)].program, inputs);
+  std::vector<double> seconds(compiled.kernels.size(), 0);
+  run(compiled, seconds);
   std::vector<OperationTime> times;
-  for (size_t i = 0; i < compiled.kernels.size(); ++i) {
-    const double start = now_seconds();
-    compiled.kernels[i]->run();
-    times.push_back({static_cast<int32_t>(i), now_seconds() - start});
-  }
+  for (size_t i = 0; i < seconds.size(); ++i) times.push_back({static_cast<int32_t>(i), seconds[i]});
   return times;
 }
 

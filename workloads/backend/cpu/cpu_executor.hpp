@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs lowered programs on the CPU: one arena, one list of bound kernels for each program.
+// Runs lowered programs on the CPU: one arena, one list of bound kernels for each program, communication beside it.
 #pragma once
 
 #include <map>
@@ -9,13 +9,15 @@
 #include "workloads/backend/backend.hpp"
 #include "workloads/backend/cpu/arena.hpp"
 #include "workloads/backend/cpu/kernel.hpp"
+#include "workloads/backend/streams/stream_runner.hpp"
 #include "workloads/lowering/memory_plan.hpp"
 
 namespace gpusizer::cpu {
 
 class CpuExecutor final : public Executor {
  public:
-  CpuExecutor(std::vector<LoweredProgram> programs, int threads);
+  // Without a communicator no program may communicate: Error(usage).
+  CpuExecutor(std::vector<LoweredProgram> programs, int threads, Communicator* communicator = nullptr);
 
   void write(std::string_view tensor, std::span<const float> values) override;
   void read(std::string_view tensor, std::span<float> values) override;
@@ -30,7 +32,10 @@ class CpuExecutor final : public Executor {
     std::unique_ptr<Layouts> layouts;
     std::vector<std::byte*> tensors;  // where each tensor is; a bound input's address changes
     std::vector<std::unique_ptr<Kernel>> kernels;
+    std::vector<CommunicationTask*> tasks;  // by operation; nullptr for what computes
+    StreamPlan streams;
   };
+  class Work;
   // Where a persistent tensor is and how it lies.
   struct Persistent {
     std::byte* address;
@@ -38,14 +43,16 @@ class CpuExecutor final : public Executor {
     onednn::Desc stored, plain;
   };
 
-  Compiled compile(size_t index);
+  Compiled compile(size_t index, const Layouts::WeightNames& weights);
   Compiled& compiled(int index);
+  double run(Compiled& compiled, std::span<double> operation_seconds);
   void bind(Compiled& compiled, const Program& program, StepInputs inputs);
   void reorder(const onednn::Desc& from, void* source, const onednn::Desc& to, void* target);
   const Persistent& persistent(std::string_view name, size_t elements) const;
-  StepResult result_of(size_t index, double seconds);
+  StepResult result_of(size_t index, double seconds, double exposed_seconds);
 
   std::vector<LoweredProgram> programs_;
+  Communicator* communicator_;
   Engine engine_;
   MemoryPlan plan_;
   Arena arena_;
@@ -56,6 +63,7 @@ class CpuExecutor final : public Executor {
   StepResult results_[in_flight];
   size_t first_result_ = 0, result_count_ = 0;
   int64_t steps_ = 0;
+  std::unique_ptr<StreamRunner> runner_;  // where a program communicates; the first to go
 };
 
 }  // namespace gpusizer::cpu

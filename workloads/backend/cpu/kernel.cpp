@@ -79,6 +79,18 @@ constexpr Row table[] = {
     {OpKind::batch_norm_apply, batch_norm_apply},
     {OpKind::batch_norm_sums, batch_norm_sums},
     {OpKind::batch_norm_apply_backward, batch_norm_apply_backward},
+    {OpKind::all_reduce, communication},
+    {OpKind::reduce_scatter, communication},
+    {OpKind::all_gather, communication},
+    {OpKind::broadcast, communication},
+    {OpKind::send, communication},
+    {OpKind::receive, communication},
+    {OpKind::fork, fork},
+    {OpKind::count_labels, count_labels},
+    {OpKind::divide, divide},
+    {OpKind::scale_by, scale_by},
+    {OpKind::sum_squares, sum_squares},
+    {OpKind::norm_factor, norm_factor},
 };
 
 }  // namespace

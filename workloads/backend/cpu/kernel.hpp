@@ -13,6 +13,10 @@
 #include "workloads/backend/cpu/vector/vector_kernels.hpp"
 #include "workloads/program/program.hpp"
 
+namespace gpusizer {
+class Communicator;
+}
+
 namespace gpusizer::cpu {
 
 // The fastest of our kernels for the instruction set that oneDNN uses here (ONEDNN_MAX_CPU_ISA lowers it).
@@ -30,6 +34,7 @@ struct Engine {
 struct Addresses {
   std::span<std::byte* const> tensors;  // by tensor of the program
   std::byte* workspace = nullptr;
+  Communicator* communicator = nullptr;  // of programs of several ranks
 };
 
 class Kernel {

@@ -61,5 +61,12 @@ std::unique_ptr<Kernel> batch_norm_statistics(const KernelRequest& request);
 std::unique_ptr<Kernel> batch_norm_apply(const KernelRequest& request);
 std::unique_ptr<Kernel> batch_norm_sums(const KernelRequest& request);
 std::unique_ptr<Kernel> batch_norm_apply_backward(const KernelRequest& request);
+std::unique_ptr<Kernel> communication(const KernelRequest& request);  // a CommunicationTask too
+std::unique_ptr<Kernel> fork(const KernelRequest& request);
+std::unique_ptr<Kernel> count_labels(const KernelRequest& request);
+std::unique_ptr<Kernel> divide(const KernelRequest& request);
+std::unique_ptr<Kernel> scale_by(const KernelRequest& request);
+std::unique_ptr<Kernel> sum_squares(const KernelRequest& request);
+std::unique_ptr<Kernel> norm_factor(const KernelRequest& request);
 
 }  // namespace gpusizer::cpu

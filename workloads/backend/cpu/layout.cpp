@@ -54,14 +54,35 @@ bool fills_blocks(const Shape& weight, int64_t groups, int block) {
   return weight[1] % block == 0 && weight[0] / groups % block == 0;
 }
 
-}  // namespace
-
-Layouts::Layouts(const Program& program, int block)
-    : program_(program), block_(block), kind_(program.tensors.size(), Kind::plain) {
-  classify();
+// Operations whose result lies as their first operand does.
+bool passes_on(OpKind kind) {
+  return kind == OpKind::add || kind == OpKind::scale || kind == OpKind::scale_by || kind == OpKind::cast ||
+         kind == OpKind::fork;
 }
 
-void Layouts::classify() {
+// The inputs and results of a collective that belong together.
+std::vector<std::pair<TensorId, TensorId>> exchanged(const Operation& op) {
+  std::vector<std::pair<TensorId, TensorId>> pairs;
+  if (op.kind != OpKind::all_reduce && op.kind != OpKind::reduce_scatter) return pairs;
+  const auto& a = std::get<CollectiveAttributes>(op.attributes);
+  for (size_t i = 0, result = 0; i < op.inputs.size() && result < op.outputs.size(); ++i)
+    if (op.kind == OpKind::all_reduce || a.owners[i] == a.rank) pairs.emplace_back(op.inputs[i], op.outputs[result++]);
+  return pairs;
+}
+
+}  // namespace
+
+Layouts::Layouts(const Program& program, int block, const WeightNames& weights)
+    : program_(program), block_(block), kind_(program.tensors.size(), Kind::plain) {
+  classify(weights);
+}
+
+void Layouts::add_weights(WeightNames& names) const {
+  for (const Tensor& t : program_.tensors)
+    if (is_persistent(t.role) && kind_[static_cast<size_t>(t.id.index)] == Kind::weight) names.insert(t.name);
+}
+
+void Layouts::classify(const WeightNames& weights) {
   const auto is_integer = [](const Tensor& t) { return t.dtype == DType::i8 || t.dtype == DType::u8; };
   for (const Tensor& t : program_.tensors)
     if (is_integer(t) && is_persistent(t.role)) kind_[static_cast<size_t>(t.id.index)] = Kind::int8_weight;
@@ -69,6 +90,7 @@ void Layouts::classify() {
     else if (t.shape.size() == 4 && t.dtype != DType::i32 && t.dtype != DType::opaque &&
         (t.role == Role::activation || t.role == Role::gradient))
       kind_[static_cast<size_t>(t.id.index)] = Kind::blocked;
+    else if (is_persistent(t.role) && weights.contains(t.name)) kind_[static_cast<size_t>(t.id.index)] = Kind::weight;
   const auto mark = [&](TensorId weight, TensorId id, const Operation& op) {
     const int64_t groups = std::get<ConvAttributes>(op.attributes).groups;
     kind_[static_cast<size_t>(id.index)] =
@@ -92,17 +114,36 @@ void Layouts::follow_parameters() {
     if (role == Role::parameter)
       kind(op.inputs[0]) = kind(op.outputs[0]) == Kind::weight ? Kind::weight : Kind::plain;
   }
+  follow_gradients();
   std::vector<bool> is_weight(program_.tensors.size(), false);
   for (const Operation& op : program_.operations | std::views::reverse) {
+    if (op.inputs.empty() || op.outputs.empty()) continue;  // messages
     const bool update = op.phase == Phase::update && program_.tensor(op.inputs[0]).role == Role::parameter;
     const TensorId like = update ? op.inputs[0] : op.outputs[0];
-    const bool passes_on = op.kind == OpKind::add || op.kind == OpKind::scale || op.kind == OpKind::cast;
-    if (!update && !(passes_on && is_weight[static_cast<size_t>(like.index)])) continue;
+    if (!update && !(passes_on(op.kind) && is_weight[static_cast<size_t>(like.index)])) continue;
     for (const TensorId id : op.inputs) {
       if (program_.tensor(id).shape != program_.tensor(like).shape) continue;
       kind(id) = kind(like);
       is_weight[static_cast<size_t>(id.index)] = true;
     }
+  }
+}
+
+// What is made of weights and their gradients lies as they do, whether or not this rank updates the parameter; what
+// several ranks exchange must lie alike on all of them.
+void Layouts::follow_gradients() {
+  std::vector<bool> is_weight(program_.tensors.size(), false);
+  const auto follow = [&](TensorId to, TensorId from) {
+    if (!is_weight[static_cast<size_t>(from.index)] || program_.tensor(to).shape != program_.tensor(from).shape) return;
+    kind_[static_cast<size_t>(to.index)] = kind_[static_cast<size_t>(from.index)];
+    is_weight[static_cast<size_t>(to.index)] = true;
+  };
+  for (const Tensor& t : program_.tensors) is_weight[static_cast<size_t>(t.id.index)] = is_persistent(t.role);
+  for (const Operation& op : program_.operations) {
+    if (op.kind == OpKind::conv2d_backward_weights) is_weight[static_cast<size_t>(op.outputs[0].index)] = true;
+    if (passes_on(op.kind)) follow(op.outputs[0], op.inputs[0]);
+    if (op.kind == OpKind::all_gather) kind_[static_cast<size_t>(op.outputs[0].index)] = Kind::plain;
+    for (const auto& [input, output] : exchanged(op)) follow(output, input);
   }
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "workloads/backend/cpu/onednn.hpp"
@@ -18,7 +20,12 @@ namespace gpusizer::cpu {
 // [K / b, C / b, R, S, b (C), b (K)]. Bound inputs and everything else is row-major.
 class Layouts {
  public:
-  Layouts(const Program& program, int block);
+  // Names of persistent tensors that lie as a convolution's weights do.
+  using WeightNames = std::set<std::string, std::less<>>;
+
+  // `weights`: those that lie so because of other programs that share them with this one.
+  Layouts(const Program& program, int block, const WeightNames& weights = {});
+  void add_weights(WeightNames& names) const;
 
   // How the tensor is stored. Not for opaque tensors.
   onednn::Desc stored(TensorId id) const;
@@ -32,8 +39,9 @@ class Layouts {
  private:
   enum class Kind : uint8_t { plain, blocked, weight, channels_last, int8_weight };
   const Operation& int8_reader(TensorId weight) const;
-  void classify();
+  void classify(const WeightNames& weights);
   void follow_parameters();
+  void follow_gradients();
 
   const Program& program_;
   int block_;

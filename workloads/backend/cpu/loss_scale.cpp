@@ -10,28 +10,24 @@ namespace gpusizer::cpu {
 
 namespace {
 
-// (gradients... [, loss scale]) -> factor, norm. Sums over fixed blocks, so that the number of threads does not matter.
-class GradientNorm final : public Kernel {
+// The sum of the squares of all elements of some tensors: over fixed blocks, so that the number of threads does not matter.
+class SquareSum {
  public:
-  explicit GradientNorm(const KernelRequest& r)
-      : square_sum_(r.engine.vector.update.square_sum), a_(std::get<GradientNormAttributes>(r.op.attributes)),
-        factor_(r, r.op.outputs[0]), norm_(r, r.op.outputs[1]) {
-    for (const TensorId id : r.op.inputs) slots_.emplace_back(r, id);
-    for (size_t i = 0; i + (a_.scaled ? 1 : 0) < slots_.size(); ++i) {
+  SquareSum(const KernelRequest& r, size_t tensors) : square_sum_(r.engine.vector.update.square_sum) {
+    for (size_t i = 0; i < tensors; ++i) {
+      slots_.emplace_back(r, r.op.inputs[i]);
       // In the layout's order; the padding of channels, where there is any, is zero.
-      const auto count = static_cast<int64_t>(r.layouts.stored(r.op.inputs[i]).get_size() / sizeof(float));
+      const int64_t count = stored_floats(r, r.op.inputs[i]);
       for (int64_t first = 0; first < count; first += sum_block)
         blocks_.push_back({i, first, std::min(sum_block, count - first)});
     }
   }
-  int64_t workspace_bytes() const override { return static_cast<int64_t>(blocks_.size() * sizeof(double)); }
-  void bind(const Addresses& a) override {
+  int64_t workspace_bytes() const { return static_cast<int64_t>(blocks_.size() * sizeof(double)); }
+  void bind(const Addresses& a) {
     for (Slot& s : slots_) s.bind(a);
-    factor_.bind(a);
-    norm_.bind(a);
     partial_ = reinterpret_cast<double*>(a.workspace);
   }
-  void run() override {
+  double sum() const {
     const auto count = static_cast<int64_t>(blocks_.size());
 #pragma omp parallel for schedule(static) if (count > 1)
     for (int64_t i = 0; i < count; ++i) {
@@ -40,11 +36,7 @@ class GradientNorm final : public Kernel {
     }
     double squares = 0;
     for (int64_t i = 0; i < count; ++i) squares += partial_[i];
-    const double scale = a_.scaled ? static_cast<double>(*slots_.back().floats()) : 1;
-    const double norm = std::sqrt(squares) / scale;
-    const double clipped = a_.clip > 0 && norm > a_.clip ? a_.clip / norm : 1;
-    *factor_.floats() = std::isfinite(norm) ? static_cast<float>(clipped / scale) : 0.f;
-    *norm_.floats() = static_cast<float>(norm);
+    return squares;
   }
 
  private:
@@ -53,11 +45,58 @@ class GradientNorm final : public Kernel {
     int64_t first, count;
   };
   double (*square_sum_)(const float*, int64_t);
-  GradientNormAttributes a_;
-  Slot factor_, norm_;
   std::vector<Slot> slots_;
   std::vector<Block> blocks_;
   double* partial_ = nullptr;
+};
+
+struct ClippedNorm {
+  float factor, norm;  // what gradients are multiplied by (0: they are not finite); their norm without the loss scale
+};
+
+ClippedNorm clipped_norm(const GradientNormAttributes& a, double squares, double scale) {
+  const double norm = std::sqrt(squares) / scale;
+  const double clipped = a.clip > 0 && norm > a.clip ? a.clip / norm : 1;
+  return {std::isfinite(norm) ? static_cast<float>(clipped / scale) : 0.f, static_cast<float>(norm)};
+}
+
+// (gradients... [, loss scale]) -> factor, norm
+class GradientNorm final : public Kernel {
+ public:
+  explicit GradientNorm(const KernelRequest& r)
+      : a_(std::get<GradientNormAttributes>(r.op.attributes)), squares_(r, r.op.inputs.size() - (a_.scaled ? 1 : 0)),
+        factor_(r, r.op.outputs[0]), norm_(r, r.op.outputs[1]), scale_(r, r.op.inputs.back()) {}
+  int64_t workspace_bytes() const override { return squares_.workspace_bytes(); }
+  void bind(const Addresses& a) override {
+    squares_.bind(a);
+    for (Slot* s : {&factor_, &norm_, &scale_}) s->bind(a);
+  }
+  void run() override {
+    const auto [factor, norm] = clipped_norm(a_, squares_.sum(), a_.scaled ? static_cast<double>(*scale_.floats()) : 1);
+    *factor_.floats() = factor;
+    *norm_.floats() = norm;
+  }
+
+ private:
+  GradientNormAttributes a_;
+  SquareSum squares_;
+  Slot factor_, norm_, scale_;
+};
+
+// (gradients...) -> the sum of their squares, with the loss scale still on
+class SumSquares final : public Kernel {
+ public:
+  explicit SumSquares(const KernelRequest& r) : squares_(r, r.op.inputs.size()), y_(r, r.op.outputs[0]) {}
+  int64_t workspace_bytes() const override { return squares_.workspace_bytes(); }
+  void bind(const Addresses& a) override {
+    squares_.bind(a);
+    y_.bind(a);
+  }
+  void run() override { *y_.floats() = static_cast<float>(squares_.sum()); }
+
+ private:
+  SquareSum squares_;
+  Slot y_;
 };
 
 // The operations on single numbers.
@@ -104,9 +143,33 @@ class LossScaleUpdate final : public Numbers {
   LossScaleAttributes a_;
 };
 
+// (sum of squares [, loss scale]) -> factor, norm
+class NormFactor final : public Numbers {
+ public:
+  explicit NormFactor(const KernelRequest& r)
+      : Numbers(r), a_(std::get<GradientNormAttributes>(r.op.attributes)), factor_(r, r.op.outputs[0]),
+        norm_(r, r.op.outputs[1]) {}
+  void bind(const Addresses& a) override {
+    Numbers::bind(a);
+    factor_.bind(a);
+    norm_.bind(a);
+  }
+  void run() override {
+    const auto [factor, norm] = clipped_norm(a_, static_cast<double>(number(0)), a_.scaled ? static_cast<double>(number(1)) : 1);
+    *factor_.floats() = factor;
+    *norm_.floats() = norm;
+  }
+
+ private:
+  GradientNormAttributes a_;
+  Slot factor_, norm_;
+};
+
 }  // namespace
 
 std::unique_ptr<Kernel> gradient_norm(const KernelRequest& r) { return std::make_unique<GradientNorm>(r); }
+std::unique_ptr<Kernel> sum_squares(const KernelRequest& r) { return std::make_unique<SumSquares>(r); }
+std::unique_ptr<Kernel> norm_factor(const KernelRequest& r) { return std::make_unique<NormFactor>(r); }
 std::unique_ptr<Kernel> count_step(const KernelRequest& r) { return std::make_unique<CountStep>(r); }
 std::unique_ptr<Kernel> loss_scale_update(const KernelRequest& r) { return std::make_unique<LossScaleUpdate>(r); }
 

@@ -7,7 +7,8 @@ namespace gpusizer::cpu {
 BlockedImage::BlockedImage(const KernelRequest& r, TensorId id, int64_t offset)
     : engine_(r.engine), slot_(r, id), offset_(offset) {
   const Tensor& t = r.program.tensor(id);
-  if (t.shape.size() != 4 || r.layouts.is_blocked(id)) return;
+  const bool for_image = r.output(0).shape.size() != 4 || r.layouts.is_blocked(r.op.outputs[0]);
+  if (t.shape.size() != 4 || r.layouts.is_blocked(id) || !for_image) return;  // weights and their gradients lie alike
   copy_ = true;
   stored_ = r.layouts.stored(id);
   blocked_ = blocked_desc(t.shape, r.layouts.block());

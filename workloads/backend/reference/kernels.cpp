@@ -14,7 +14,7 @@ namespace gpusizer::reference {
 const Kernel& kernel(OpKind kind) {
   for (const auto family : {convolution(), normalization(), pointwise(), pooling(), linear(), loss(), gather(), layer_norm(),
                             attention(), recurrent(), regression(), mixed_precision(), quantization(), optimizer(),
-                            vocabulary(), statistics()})
+                            shares(), vocabulary(), statistics()})
     if (const auto it = std::ranges::find(family, kind, &Kernel::kind); it != family.end()) return *it;
   throw Error(Fault::usage, fmt::format("the reference backend cannot compute {}", operation_name(kind)));
 }

@@ -55,6 +55,7 @@ std::span<const Kernel> regression();
 std::span<const Kernel> mixed_precision();
 std::span<const Kernel> quantization();
 std::span<const Kernel> optimizer();
+std::span<const Kernel> shares();
 std::span<const Kernel> vocabulary();
 std::span<const Kernel> statistics();
 

@@ -9,6 +9,7 @@
 #include "gpusizer/error.hpp"
 #include "workloads/backend/reference/reference_executor.hpp"
 #include "workloads/lowering/fusion.hpp"
+#include "workloads/lowering/happens_before.hpp"
 
 namespace gpusizer {
 
@@ -20,6 +21,7 @@ constexpr FusionRule all_fusions[] = {fuse_batch_norm_add_relu, fuse_batch_norm_
 int64_t double_bytes(const Tensor& t) { return element_count(t.shape) * static_cast<int64_t>(sizeof(double)); }
 
 OperationStorage storage(const Program& p, const Operation& op) {
+  if (stream_of(op.kind) != compute_stream) return {};
   const auto saved = reference::kernel(op.kind).saved_elements;
   return {.saved_bytes = saved ? saved(p, op) * static_cast<int64_t>(sizeof(double)) : 0};
 }
@@ -35,12 +37,13 @@ class ReferenceBackend final : public Backend {
     return {{{"reference", "reference", "plain loops in double", 1, memory}}, ""};
   }
   Target target(const Device&) const override { return reference_target(); }
-  std::unique_ptr<Executor> make_executor(std::vector<LoweredProgram> programs, const Device&) const override {
+  std::unique_ptr<Executor> make_executor(std::vector<LoweredProgram> programs, const Device&,
+                                          Communicator* communicator) const override {
     for (const LoweredProgram& p : programs)
       if (p.target != reference_target().name && p.target != reference_fused_target().name)
         throw Error(Fault::usage, fmt::format("program '{}' was lowered for '{}'", p.program.name, p.target),
                     "reference backend");
-    return std::make_unique<ReferenceExecutor>(std::move(programs));
+    return std::make_unique<ReferenceExecutor>(std::move(programs), communicator);
   }
 };
 

@@ -10,6 +10,8 @@
 #include <limits>
 
 #include "gpusizer/error.hpp"
+#include "workloads/backend/streams/check_ranks.hpp"
+#include "workloads/backend/streams/communication.hpp"
 #include "workloads/program/rounding.hpp"
 
 namespace gpusizer {
@@ -40,11 +42,46 @@ void round_values(DType dtype, std::span<double> values) {
   for (double& v : values) v = round_to(dtype, static_cast<float>(v));
 }
 
-void run(const reference::Call& call, void (*kernel)(const reference::Call&), const Program& p) {
-  kernel(call);
+void round_results(const reference::Call& call, const Program& p) {
   for (size_t i = 0; i < call.outputs.size(); ++i)
     round_values(p.tensor(call.operation->outputs[i]).dtype, call.outputs[i].values);
 }
+
+void run_one(const reference::Call& call, void (*kernel)(const reference::Call&), const Program& p) {
+  kernel(call);
+  round_results(call, p);
+}
+
+// Tensors go to other ranks as they are here: in double.
+class Communication final : public CommunicationTask {
+ public:
+  Communication(const Program& program, const reference::Call& call, Communicator& communicator)
+      : program_(program), call_(call) {
+    CommunicationBuffers buffers{.element = Element::f64};
+    std::vector<size_t> input_bytes;
+    for (const auto& view : call.inputs) {
+      auto* values = const_cast<double*>(view.values.data());
+      buffers.inputs.push_back(std::as_writable_bytes(std::span{values, view.values.size()}));
+      input_bytes.push_back(view.values.size_bytes());
+    }
+    for (const auto& view : call.outputs) buffers.outputs.push_back(std::as_writable_bytes(view.values));
+    staging_.resize(communication_staging_bytes(*call.operation, input_bytes));
+    buffers.staging = staging_;
+    task_ = communication_task(*call.operation, communicator, buffers);
+  }
+  void start() override { task_->start(); }
+  bool advance() override {
+    if (!task_->advance()) return false;
+    round_results(call_, program_);
+    return true;
+  }
+
+ private:
+  const Program& program_;
+  reference::Call call_;
+  std::vector<std::byte> staging_;
+  std::unique_ptr<CommunicationTask> task_;
+};
 
 template <class From>
 void copy_from(const void* data, std::span<double> to) {
@@ -54,7 +91,8 @@ void copy_from(const void* data, std::span<double> to) {
 
 }  // namespace
 
-ReferenceExecutor::ReferenceExecutor(std::vector<LoweredProgram> programs) {
+ReferenceExecutor::ReferenceExecutor(std::vector<LoweredProgram> programs, Communicator* communicator)
+    : communicator_(communicator) {
   programs_.reserve(programs.size());
   for (LoweredProgram& lowered : programs) {
     Compiled& c = programs_.emplace_back(Compiled{.lowered = std::move(lowered)});
@@ -62,8 +100,11 @@ ReferenceExecutor::ReferenceExecutor(std::vector<LoweredProgram> programs) {
     c.own.resize(count);
     c.values.resize(count);
     c.bound.resize(count, false);
+    check_ranks(c.lowered.program, communicator);
+    c.streams = stream_plan(c.lowered.program);
     place_tensors(c);
     make_calls(c);
+    if (c.streams.communicates() && !runner_) runner_ = std::make_unique<StreamRunner>(*communicator);
   }
 }
 
@@ -100,8 +141,10 @@ void ReferenceExecutor::make_calls(Compiled& c) {
       call.inputs.push_back({&p.tensor(id).shape, c.values[static_cast<size_t>(id.index)]});
     for (const TensorId id : op.outputs)
       call.outputs.push_back({&p.tensor(id).shape, c.values[static_cast<size_t>(id.index)]});
+    const bool computes = stream_of(op.kind) == compute_stream;
+    c.kernels.push_back(computes ? reference::kernel(op.kind).run : nullptr);
+    c.tasks.push_back(computes ? nullptr : std::make_unique<Communication>(p, call, *communicator_));
     c.calls.push_back(std::move(call));
-    c.kernels.push_back(reference::kernel(op.kind).run);
   }
 }
 
@@ -164,14 +207,35 @@ void ReferenceExecutor::bind(Compiled& c, StepInputs inputs) {
       throw Error(Fault::usage, fmt::format("input '{}' of program '{}' was never bound", t.name, p.name));
 }
 
+// What the runner of streams asks for.
+class ReferenceExecutor::Work final : public StepWork {
+ public:
+  Work(Compiled& c, std::span<double> seconds) : c_(c), seconds_(seconds) {}
+  void compute(int32_t operation) override {
+    const auto i = static_cast<size_t>(operation);
+    const double seconds = timed([&] { run_one(c_.calls[i], c_.kernels[i], c_.lowered.program); });
+    if (!seconds_.empty()) seconds_[i] = seconds;
+  }
+  CommunicationTask& task(int32_t operation) override { return *c_.tasks[static_cast<size_t>(operation)]; }
+
+ private:
+  Compiled& c_;
+  std::span<double> seconds_;
+};
+
+double ReferenceExecutor::run(Compiled& c, std::span<double> operation_seconds) {
+  Work work(c, operation_seconds);
+  if (c.streams.communicates()) return runner_->run(c.streams, work, operation_seconds);
+  for (size_t i = 0; i < c.calls.size(); ++i) work.compute(static_cast<int32_t>(i));
+  return 0;
+}
+
 void ReferenceExecutor::enqueue(int program, StepInputs inputs) {
   Compiled& c = programs_[checked(program)];
   bind(c, inputs);
   StepResult result{.step = steps_};
   const Program& p = c.lowered.program;
-  result.device_seconds = timed([&] {
-    for (size_t i = 0; i < c.calls.size(); ++i) run(c.calls[i], c.kernels[i], p);
-  });
+  result.device_seconds = timed([&] { result.exposed_seconds = run(c, {}); });
   if (p.loss.index >= 0) result.loss = values(program, p.loss)[0];
   if (p.correct.index >= 0) result.correct = values(program, p.correct)[0];
   for (size_t i = 0; i < p.outputs.size(); ++i) {
@@ -194,10 +258,10 @@ std::optional<StepResult> ReferenceExecutor::collect() {
 std::vector<OperationTime> ReferenceExecutor::profile(int program, StepInputs inputs) {
   Compiled& c = programs_[checked(program)];
   bind(c, inputs);
-  const Program& p = c.lowered.program;
+  std::vector<double> seconds(c.calls.size(), 0);
+  run(c, seconds);
   std::vector<OperationTime> times;
-  for (size_t i = 0; i < c.calls.size(); ++i)
-    times.push_back({static_cast<int32_t>(i), timed([&] { run(c.calls[i], c.kernels[i], p); })});
+  for (size_t i = 0; i < seconds.size(); ++i) times.push_back({static_cast<int32_t>(i), seconds[i]});
   return times;
 }
 
