@@ -20,8 +20,12 @@ FOLDERS = {
     "workloads/lowering": {"workloads/program"},
     "workloads/data": set(),
     # The registry of backends names every backend; a backend knows the contract beside the registry, no other backend.
-    "workloads/backend": {"workloads/program", "workloads/lowering", "workloads/backend/*"},
-    "workloads/backend/*": {"workloads/program", "workloads/lowering", "workloads/backend"},
+    "workloads/backend": {"workloads/program", "workloads/lowering", "workloads/backend/*", "workloads/backend/communicator"},
+    "workloads/backend/*": {"workloads/program", "workloads/lowering", "workloads/backend",
+                            "workloads/backend/streams", "workloads/backend/communicator"},
+    # What joins ranks knows nothing of programs; what runs communication beside computation serves every backend.
+    "workloads/backend/communicator": set(),
+    "workloads/backend/streams": {"workloads/program", "workloads/lowering", "workloads/backend/communicator"},
     "workloads/checkpoint": {"workloads/program", "workloads/lowering", "workloads/backend"},
     "reports/record": set(),
     "reports/sizing": {"reports/record"},
@@ -39,7 +43,8 @@ def ruled_folder_of(path):
     """Returns (folder as it is, folder as FOLDERS names it), or None when no rule covers the path."""
     parts = [part for part in path.split("/")[:-1] if part != "tests"][:3]
     if parts[:2] == ["workloads", "backend"]:
-        return "/".join(parts), "workloads/backend" if len(parts) == 2 else "workloads/backend/*"
+        folder = "/".join(parts)
+        return folder, folder if folder in FOLDERS else "workloads/backend/*"
     folder = "/".join(parts[:2])
     return (folder, folder) if folder in FOLDERS else None
 
