@@ -88,8 +88,8 @@ class Weighing {
                         Phase::forward)[0];
     all = reduced(place, layer, all);
     for (size_t i = 0; i < losses.size(); ++i) {
-      const std::string part = name(op(losses[i]).outputs[0]) + ":part";
-      weigh_by(losses[i], edit_.apply(place, OpKind::divide, part, {counts[i], all}, {}, Phase::forward)[0]);
+      const std::string own = name(op(losses[i]).outputs[0]) + ":share_of_labels";
+      weigh_by(losses[i], edit_.apply(place, OpKind::divide, own, {counts[i], all}, {}, Phase::forward)[0]);
     }
   }
 
