@@ -70,10 +70,10 @@ void open_case_data(PreparedCase& p) {
     throw Error(Fault::usage, fmt::format("images of {} are not square", facts.shape.text()), "--data",
                 "give --image-size");
   p.model_options = fitted_options(*p.model, p.config.options, facts);
-  if (*p.config.batch > p.train_data->size())
-    throw Error(Fault::usage, fmt::format("a batch of {} is larger than the {} samples of {}", *p.config.batch,
+  if (whole_batch(p.config) > p.train_data->size())
+    throw Error(Fault::usage, fmt::format("a batch of {} is larger than the {} samples of {}", whole_batch(p.config),
                                           facts.size, facts.name), "--batch",
-                fmt::format("use at most {}", facts.size));
+                fmt::format("use at most {}", facts.size / p.config.parallel.dp));
 }
 
 ModelOptions bucket_options(const PreparedCase& p, std::int64_t bucket) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For each bucket training, its tail batch, evaluation and its tail batch.
+// For each rank and bucket training, its tail batch, evaluation and its tail batch.
 #include "bench/runner/case_programs.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +10,8 @@
 #include "bench/runner/case_data.hpp"
 #include "workloads/data/batch_dealer.hpp"
 #include "bench/runner/training_step.hpp"
+#include "workloads/transforms/check_schedule.hpp"
+#include "workloads/transforms/state_average.hpp"
 
 namespace gpusizer {
 namespace {
@@ -44,96 +46,146 @@ void check_inputs(const Program& program, const std::vector<Field>& fields, cons
 
 namespace {
 
+constexpr std::int64_t most_checked_ranks = 64;  // the check simulates all of them
+
+// The whole model's program for one part of a batch.
+Program forward_program(const PreparedCase& p, std::int64_t bucket, std::int64_t batch, Mode mode) {
+  Program program = build_model(*p.model, bucket_options(p, bucket), batch, mode);
+  const SampleSource& source = mode == Mode::train ? *p.train_data : *p.test_data;
+  check_inputs(program, source.fields(bucket), source.name());
+  return program;
+}
+
+const EpochShape& shape_of(const PreparedCase& p, std::int64_t bucket) {
+  return p.epoch[static_cast<std::size_t>(bucket)];
+}
+
+// The step on a batch of so many samples of all replicas.
+Program step_of(const PreparedCase& p, std::int64_t bucket, std::int64_t whole_samples, const StepLayout& layout) {
+  const bool full = whole_samples == whole_batch(p.config);
+  const std::int64_t samples = part_samples(whole_samples, {layout.place.replica, p.config.parallel.dp});
+  const StepBatch batch{full ? p.config.accumulate : 1, samples, whole_samples};
+  const Program forward = forward_program(p, bucket, samples / batch.micro_batches, Mode::train);
+  return training_step(p.config, forward, batch, layout);
+}
+
+// Builds the programs of one rank.
 class Builder {
  public:
-  explicit Builder(PreparedCase& p) : p_(p), target_(p.backend->target(p.device)) {}
+  Builder(const PreparedCase& p, const PipelinePlan& stages, PreparedRank& rank, const Target& target)
+      : p_(p), layout_{rank.place, stages}, programs_(rank.programs), target_(target) {}
 
   void build() {
     std::vector<std::int64_t> test_sizes;
     if (p_.test_data) test_sizes = bucket_sizes(*p_.test_data);
     for (std::int64_t bucket = 0; bucket < p_.train_data->buckets(); ++bucket) {
-      p_.programs.buckets.emplace_back();
+      programs_.buckets.emplace_back();
       add_training(bucket);
       if (p_.test_data) add_evaluation(bucket, test_sizes.at(static_cast<std::size_t>(bucket)));
     }
-    if (p_.train_data->buckets() > 1) average_work();
   }
 
  private:
-  Program forward(std::int64_t bucket, std::int64_t batch, Mode mode) const {
-    Program program = build_model(*p_.model, bucket_options(p_, bucket), batch, mode);
-    const SampleSource& source = mode == Mode::train ? *p_.train_data : *p_.test_data;
-    check_inputs(program, source.fields(bucket), source.name());
-    return program;
-  }
-
-  Program evaluation(std::int64_t bucket, std::int64_t batch) const {
-    return evaluation_step(p_.config, forward(bucket, batch, Mode::evaluate));
-  }
-
   int add(const Program& program) {
-    p_.programs.lowered.push_back(lower(program, target_));
-    return static_cast<int>(p_.programs.lowered.size()) - 1;
+    programs_.lowered.push_back(lower(program, target_));
+    return static_cast<int>(programs_.lowered.size()) - 1;
   }
 
   void add_training(std::int64_t bucket) {
-    const EpochShape shape = p_.epoch[static_cast<std::size_t>(bucket)];
-    BucketPrograms& programs = p_.programs.buckets.back();
-    if (shape.full_steps > 0) {
-      const std::int64_t parts = p_.config.accumulate;
-      const Program step = training_step(p_.config, forward(bucket, *p_.config.batch / parts, Mode::train), parts);
-      p_.facts = facts(step);
-      count(shape.full_steps * *p_.config.batch, p_.facts);
-      programs.train = add(step);
-    }
-    if (shape.tail_samples > 0 && reaches_a_tail(p_)) {
-      const Program step = training_step(p_.config, forward(bucket, shape.tail_samples, Mode::train), 1);
-      if (p_.facts.batch == 0) p_.facts = facts(step);
-      programs.train_tail = add(step);
-    }
+    const EpochShape& shape = shape_of(p_, bucket);
+    BucketPrograms& programs = programs_.buckets.back();
+    if (shape.full_steps > 0) programs.train = add_step(bucket, whole_batch(p_.config));
+    if (shape.tail_samples > 0 && reaches_a_tail(p_)) programs.train_tail = add_step(bucket, shape.tail_samples);
   }
 
+  int add_step(std::int64_t bucket, std::int64_t whole_samples) {
+    const Program step = step_of(p_, bucket, whole_samples, layout_);
+    const int index = add(step);
+    if (programs_.average_states < 0 && p_.config.parallel.dp > 1)
+      if (const auto average = average_states(step, layout_.place.rank, replica_ranks(p_.config.parallel, layout_.place)))
+        programs_.average_states = add(*average);
+    return index;
+  }
+
+  // Replicas evaluate whole batches in turn.
   void add_evaluation(std::int64_t bucket, std::int64_t samples) {
-    BucketPrograms& programs = p_.programs.buckets.back();
+    BucketPrograms& programs = programs_.buckets.back();
     const EpochShape shape = epoch_shape(samples, *p_.config.batch, true);
-    if (shape.full_steps > 0) programs.evaluate = add(evaluation(bucket, *p_.config.batch));
-    if (shape.tail_samples > 0) programs.evaluate_tail = add(evaluation(bucket, shape.tail_samples));
+    const auto evaluation = [&](std::int64_t batch) {
+      return add(evaluation_step(p_.config, forward_program(p_, bucket, batch, Mode::evaluate), layout_));
+    };
+    if (shape.full_steps > 0) programs.evaluate = evaluation(*p_.config.batch);
+    if (shape.tail_samples > 0) programs.evaluate_tail = evaluation(shape.tail_samples);
   }
 
-  void count(std::int64_t samples, const Facts& bucket_facts) {
-    work_.samples += static_cast<double>(samples);
-    work_.macs += static_cast<double>(samples) * static_cast<double>(bucket_facts.forward_macs_per_sample);
-    work_.flops += static_cast<double>(samples) * static_cast<double>(bucket_facts.flops_per_sample);
-  }
-
-  // A sample of the whole data is the mean of its buckets'.
-  void average_work() {
-    if (work_.samples == 0) return;
-    p_.facts.forward_macs_per_sample = std::llround(work_.macs / work_.samples);
-    p_.facts.flops_per_sample = std::llround(work_.flops / work_.samples);
-  }
-
-  struct Work {
-    double samples = 0, macs = 0, flops = 0;
-  };
-
-  PreparedCase& p_;
-  Target target_;
-  Work work_;  // of the full steps of an epoch
+  const PreparedCase& p_;
+  StepLayout layout_;
+  CasePrograms& programs_;
+  const Target& target_;
 };
+
+// Of the unsplit model. A sample of data in buckets is the mean over the buckets.
+void count_facts(PreparedCase& p) {
+  double samples = 0, macs = 0, flops = 0;
+  for (std::int64_t bucket = 0; bucket < p.train_data->buckets(); ++bucket) {
+    const EpochShape& shape = shape_of(p, bucket);
+    const std::int64_t parts = shape.full_steps > 0 ? p.config.accumulate : 1;
+    const std::int64_t batch = shape.full_steps > 0 ? *p.config.batch / parts : shape.tail_samples;
+    if (batch == 0 || (shape.full_steps == 0 && p.facts.batch > 0)) continue;
+    p.facts = facts(whole_training_step(p.config, forward_program(p, bucket, batch, Mode::train), parts));
+    const auto weight = static_cast<double>(shape.full_steps * whole_batch(p.config));
+    samples += weight;
+    macs += weight * static_cast<double>(p.facts.forward_macs_per_sample);
+    flops += weight * static_cast<double>(p.facts.flops_per_sample);
+  }
+  if (p.train_data->buckets() == 1 || samples == 0) return;
+  p.facts.forward_macs_per_sample = std::llround(macs / samples);
+  p.facts.flops_per_sample = std::llround(flops / samples);
+}
+
+std::int64_t first_bucket(const PreparedCase& p) {
+  std::int64_t bucket = 0;
+  while (shape_of(p, bucket).steps() == 0) ++bucket;
+  return bucket;
+}
+
+PipelinePlan stages_of(const PreparedCase& p) {
+  const std::int64_t bucket = first_bucket(p);
+  const std::int64_t samples = std::max<std::int64_t>(1, *p.config.batch / p.config.accumulate);
+  return pipeline_plan(p.config, forward_program(p, bucket, samples, Mode::train));
+}
+
+// Before anything runs: the steps of all ranks, be they here or elsewhere, fit together.
+void check_ranks(const PreparedCase& p, const PipelinePlan& stages) {
+  const ParallelOptions& layout = p.config.parallel;
+  if (layout.ranks() == 1 || layout.ranks() > most_checked_ranks) return;
+  const std::int64_t bucket = first_bucket(p);
+  const bool full = shape_of(p, bucket).full_steps > 0;
+  std::vector<Program> steps;
+  for (std::int64_t rank = 0; rank < layout.ranks(); ++rank)
+    steps.push_back(step_of(p, bucket, full ? whole_batch(p.config) : shape_of(p, bucket).tail_samples,
+                            {place_of(layout, rank), stages}));
+  require_schedule(steps);
+}
 
 // An accuracy that the model does not report can never be reached.
 void check_target(const PreparedCase& p) {
-  if (!p.config.target_accuracy || p.programs.lowered.front().program.correct.index >= 0) return;
+  if (!p.config.target_accuracy || forward_program(p, first_bucket(p), 1, Mode::train).correct.index >= 0) return;
   throw Error(Fault::usage, fmt::format("{} reports no accuracy", p.model->name), "--target-accuracy", "leave it out");
 }
 
 }  // namespace
 
 void build_case_programs(PreparedCase& p) {
-  Builder(p).build();
   check_target(p);
-  p.plan = plan_memory(p.programs.lowered);
+  count_facts(p);
+  const PipelinePlan stages = stages_of(p);
+  check_ranks(p, stages);
+  const Target target = p.backend->target(p.device);
+  for (PreparedRank& rank : p.ranks) {
+    Builder(p, stages, rank, target).build();
+    rank.plan = plan_memory(rank.programs.lowered);
+  }
 }
 
 }  // namespace gpusizer

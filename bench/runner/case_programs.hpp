@@ -6,8 +6,9 @@
 
 namespace gpusizer {
 
-// Needs model, options, data, device, epoch and loop of the case; fills programs, facts and plan. Throws Error(usage)
-// when the data lacks what the model reads, or when a target accuracy is asked of a model that reports none.
+// Needs model, options, data, device, places of the ranks, epoch and loop of the case; fills the ranks' programs and
+// plans, and the facts. Throws Error(usage) when the data lacks what the model reads, when a target accuracy is asked of
+// a model that reports none, and for a layout that the model cannot have.
 void build_case_programs(PreparedCase& prepared);
 
 // Every input of a program must be a field of the data, of as many values as the program reads. Throws Error(usage).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One case: prepare, check memory, compile, train and measure, profile, fill the record.
+// One case: prepare, check memory, train on one rank or several, judge.
 #include "bench/runner/case_runner.hpp"
 
 #include <fmt/format.h>
@@ -11,10 +11,11 @@
 #include "bench/machine/cpu.hpp"
 #include "bench/machine/describe.hpp"
 #include "bench/machine/memory.hpp"
-#include "bench/runner/checkpointer.hpp"
-#include "bench/runner/executor_trainer.hpp"
 #include "bench/runner/fill_config.hpp"
 #include "bench/runner/fill_measurement.hpp"
+#include "bench/runner/metrics.hpp"
+#include "bench/runner/rank_team.hpp"
+#include "bench/runner/training_run.hpp"
 #include "reports/record/fingerprint.hpp"
 
 namespace gpusizer {
@@ -24,7 +25,6 @@ using record::CaseStatus;
 using record::Maybe;
 
 constexpr double kBusyShare = 0.1;  // of the machine's processor time used by others: worth a flag
-constexpr double kSlowStepSeconds = 1.0;
 
 // What was going on on the machine while the case ran.
 struct MachineLoad {
@@ -33,12 +33,6 @@ struct MachineLoad {
 
   std::optional<double> others() const { return others_share(begin, cpu_time(), own_cpu_seconds() - own_begin); }
 };
-
-void add_metric(record::Case& record, const std::string& id, std::optional<double> value, const std::string& unit,
-                record::Better better, const std::string& null_reason) {
-  record.metrics.push_back({.id = id, .value = value, .null_reason = value ? "a single figure, no interval" : null_reason,
-                            .unit = unit, .better = better});
-}
 
 void fill_state(record::Case& record, const CaseContext& context, const MachineLoad& load) {
   const auto others = load.others();
@@ -58,74 +52,21 @@ void fill_peak(record::Case& record, bool of_this_case) {
                    : Maybe<std::int64_t>::missing("the system counts one peak for the whole run, which an earlier case may have set");
 }
 
-void fill_phases(record::Case& record, ExecutorTrainer& trainer, const LoopResult& result) {
-  auto& phases = record.phases;
-  const auto& m = record.measurement;
-  if (m.data_wait_seconds && m.measured_steps > 0)
-    phases.input_seconds = *m.data_wait_seconds / static_cast<double>(m.measured_steps);
-  try {
-    const bool slow = result.training_seconds > kSlowStepSeconds * static_cast<double>(result.steps.size());
-    const PhaseSeconds mean = trainer.profile(slow ? 1 : 3);
-    if (mean.steps == 0) return;
-    phases.forward_seconds = mean.forward;
-    phases.backward_seconds = mean.backward;
-    phases.update_seconds = mean.update;
-    phases.profiled_steps = mean.steps;
-  } catch (const std::exception& error) {
-    // The measurement stands without its profile.
-    phases.forward_seconds = phases.backward_seconds = phases.update_seconds = Maybe<double>::missing(error.what());
-  }
-}
-
 void set_status(record::Case& record, CaseStatus status, const std::string& reason) {
   record.status = status;
   record.reason = reason;
 }
 
+const char* signal_name(int signal) { return signal == SIGINT ? "SIGINT" : "SIGTERM"; }
+
 void judge(record::Case& record, const LoopResult& result, int signal) {
   if (result.stop_reason == "interrupted")
     return set_status(record, CaseStatus::interrupted,
-                      fmt::format("{} came after {} steps", signal == SIGINT ? "SIGINT" : "SIGTERM", result.steps.size()));
+                      fmt::format("{} came after {} steps", signal_name(signal), result.steps.size()));
   if (result.skipped_steps > 0 && result.skipped_steps == static_cast<std::int64_t>(result.steps.size()))
     return set_status(record, CaseStatus::failed, record.throughput.null_reason);
   if (!record.throughput.value) return set_status(record, CaseStatus::invalid, record.throughput.null_reason);
   set_status(record, CaseStatus::ok, "");
-}
-
-void add_rates(record::Case& record, double startup_seconds) {
-  add_metric(record, "startup_seconds", startup_seconds, "s", record::Better::lower, "");
-  std::optional<double> flops;
-  if (record.throughput.value && record.facts.model_flops_per_sample)
-    flops = *record.throughput.value * static_cast<double>(*record.facts.model_flops_per_sample);
-  add_metric(record, "model_flops_per_second", flops, "FLOP/s", record::Better::higher, "there is no throughput");
-}
-
-// Of the steps of this process alone: what is set up at the first one is set up again after an interruption.
-double first_step_seconds(const LoopResult& result, std::size_t earlier_steps) {
-  return result.steps.size() > earlier_steps ? result.steps[earlier_steps].seconds : 0;
-}
-
-void train(record::Case& record, PreparedCase& prepared, const CaseContext& context, LoopResult& result) {
-  MonotonicClock clock;
-  const double start = clock.seconds();
-  ExecutorTrainer trainer(prepared, context.stop);
-  const double startup = clock.seconds() - start;
-  record.memory.allocated_bytes = trainer.allocated_bytes();
-  const auto progress = [&](const LoopResult& now) {
-    if (context.progress.step) context.progress.step(prepared.loop, now);
-  };
-  std::optional<Checkpointer> checkpoints;
-  if (!prepared.config.checkpoint.empty()) checkpoints.emplace(prepared, record.id, trainer, clock);
-  if (checkpoints && context.resumed)
-    if (const auto from = checkpoint_start(prepared, record.id, true)) checkpoints->go_on(*from, result);
-  const std::size_t earlier_steps = result.steps.size();
-  train_and_measure(trainer, prepared.loop, clock, context.stop, progress, result,
-                    [&](const LoopResult& now) { return checkpoints && checkpoints->after_step(now); });
-  if (checkpoints) checkpoints->at_end(result);
-  fill_measurement(record, result, prepared.loop, std::string(prepared.model->sample_unit));
-  if (checkpoints) checkpoints->fill(record);
-  add_rates(record, startup + first_step_seconds(result, earlier_steps));
-  if (result.stop_reason != "interrupted" && !result.non_finite_step) fill_phases(record, trainer, result);
 }
 
 // Memory that is never touched is never refused by Linux: the plan must be asked before.
@@ -133,33 +74,80 @@ void check_fit(const PreparedCase& prepared) {
   if (const auto available = available_memory_bytes()) require_memory(prepared, *available);
 }
 
-// What the evaluations must be better than.
-void fill_baselines(record::Case& record, const PreparedCase& prepared) {
-  for (const auto& [name, value] : prepared.test_data->baselines(*prepared.train_data))
-    record.training.baselines[name] = value;
+// What was measured before a fault stays in the record, for people; its status keeps it out of every answer.
+void keep_measured(record::Case& record, const LoopResult& result, const LoopPlan& plan, const std::string& unit) {
+  if (record.measurement.step_seconds.empty()) fill_measurement(record, result, plan, unit);
+  fill_training(record, result, plan);
+}
+
+void train_alone(record::Case& record, PreparedCase& prepared, const CaseContext& context) {
+  LoopResult result;
+  const auto progress = [&](const LoopResult& now) {
+    if (context.progress.step) context.progress.step(prepared.loop, now);
+  };
+  try {
+    lead_training(record, prepared, prepared.ranks.front(), nullptr, {record.id, context.stop, progress, context.resumed},
+                  result);
+  } catch (...) {
+    keep_measured(record, result, prepared.loop, std::string(prepared.model->sample_unit));
+    throw;
+  }
+  judge(record, result, context.stop());
+}
+
+// Of a case that does not end by itself after a signal.
+record::Case cut_short(record::Case record, const LoopResult& result, const LoopPlan& plan, const std::string& unit,
+                       int signal) {
+  keep_measured(record, result, plan, unit);
+  set_status(record, CaseStatus::interrupted,
+             fmt::format("{} came after {} steps, and other ranks did not go on", signal_name(signal), result.steps.size()));
+  return record;
+}
+
+void train_in_ranks(record::Case& record, PreparedCase prepared, const CaseContext& context) {
+  const LoopPlan plan = prepared.loop;
+  const std::string unit(prepared.model->sample_unit);
+  TeamRequest request{.case_id = record.id, .record = record, .stop = context.stop, .resumed = context.resumed,
+                      .process = context.lockstep.processes()};
+  request.progress.step = context.progress.step;
+  request.progress.cut_short = [&](const LoopResult& result) {
+    if (context.save_now) context.save_now(cut_short(record, result, plan, unit, context.stop()));
+  };
+  const TeamOutcome outcome = run_team(std::move(prepared), request);
+  if (outcome.error) {
+    keep_measured(record, outcome.result, plan, unit);
+    std::rethrow_exception(outcome.error);
+  }
+  if (!context.lockstep.leads()) return;  // rank 0 has the figures
+  record = outcome.record;
+  judge(record, outcome.result, context.stop());
+}
+
+// The layout must be that of the processes.
+void require_layout(const CaseConfig& config, const Lockstep& lockstep) {
+  if (!lockstep.processes() || config.parallel.ranks() == lockstep.processes()->size()) return;
+  throw Error(Fault::usage, fmt::format("the layout has {} ranks and {} processes were started", config.parallel.ranks(),
+                                        lockstep.processes()->size()), "--parallel",
+              "start as many processes as the layout has ranks");
 }
 
 void run_prepared(record::Case& record, PreparedCase& prepared, const CaseContext& context) {
-  fill_prepared(record, prepared);
-  check_fit(prepared);
   if (context.progress.prepared) context.progress.prepared(prepared);
   if (prepared.config.mode == "infer") return run_inference(record, prepared, context);
-  LoopResult result;
-  try {
-    train(record, prepared, context, result);
-    fill_training(record, result, prepared.loop);
-    if (!result.evaluations.empty()) fill_baselines(record, prepared);
-    judge(record, result, context.stop());
-  } catch (...) {
-    // What was measured before the fault stays in the record, for people; its status keeps it out of every answer.
-    if (record.measurement.step_seconds.empty())
-      fill_measurement(record, result, prepared.loop, std::string(prepared.model->sample_unit));
-    fill_training(record, result, prepared.loop);
-    throw;
-  }
+  if (prepared.config.parallel.ranks() == 1) return train_alone(record, prepared, context);
+  train_in_ranks(record, std::move(prepared), context);
 }
 
 }  // namespace
+
+PreparedCase prepare_together(const CaseConfig& config, const Lockstep& lockstep) {
+  std::optional<PreparedCase> prepared;
+  lockstep.together([&] {
+    require_layout(config, lockstep);
+    prepared = prepare_case(config, lockstep.local());
+  });
+  return std::move(*prepared);
+}
 
 record::Case run_case(const CaseConfig& config, const std::string& id, const CaseContext& context,
                       std::optional<PreparedCase> prepared) {
@@ -168,12 +156,19 @@ record::Case run_case(const CaseConfig& config, const std::string& id, const Cas
   const bool own_peak = restart_peak_resident();
   const MachineLoad load;
   try {
-    if (!prepared) prepared = prepare_case(config);
+    if (!prepared) prepared = prepare_together(config, context.lockstep);
+    fill_prepared(record, *prepared);
+    if (const Communicator* processes = context.lockstep.processes(); processes && record.config.parallel)
+      record.config.parallel->transport = processes->kind();
+    context.lockstep.together([&] { check_fit(*prepared); });
     run_prepared(record, *prepared, context);
   } catch (const OutOfMemory& error) {
     set_status(record, CaseStatus::oom, error.what());
   } catch (const std::bad_alloc&) {
     set_status(record, CaseStatus::oom, "the system gave no more memory");
+  } catch (const CommunicationError& error) {
+    // Processes that are lost may be started anew, and go on; a rank of this process failed by itself.
+    set_status(record, context.lockstep.processes() ? CaseStatus::interrupted : CaseStatus::failed, error.what());
   } catch (const std::exception& error) {
     set_status(record, CaseStatus::failed, error.what());
   }

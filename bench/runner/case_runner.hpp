@@ -7,6 +7,7 @@
 #include <string>
 
 #include "bench/run_config/run_config.hpp"
+#include "bench/runner/lockstep.hpp"
 #include "bench/runner/measuring_loop.hpp"
 #include "bench/runner/prepared_case.hpp"
 #include "reports/record/record.hpp"
@@ -26,7 +27,13 @@ struct CaseContext {
   CaseProgress progress;
   bool first_case = true;  // of the process: its memory is nobody else's
   bool resumed = false;    // go on from a checkpoint where there is one
+  Lockstep lockstep{};     // with the processes that run the case together with this one
+  // Told when a signal has come and the case does not end: what the report should say if nothing else comes. May be empty.
+  std::function<void(const record::Case&)> save_now{};
 };
+
+// On all processes, or on none.
+PreparedCase prepare_together(const CaseConfig& config, const Lockstep& lockstep);
 
 // Never throws for a fault of the case: it becomes failed, oom, invalid or interrupted. `prepared` may be handed in when
 // it was made already (its config is the case's).

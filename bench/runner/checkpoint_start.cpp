@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "bench/runner/fill_config.hpp"
 #include "reports/record/fingerprint.hpp"
 #include "reports/record/number_text.hpp"
@@ -11,6 +13,8 @@
 
 namespace gpusizer {
 namespace {
+
+using Words = std::map<std::string, std::string>;
 
 void refuse_earlier_run(const StoredCheckpoint& found) {
   throw Error(Fault::usage, fmt::format("{} is a checkpoint of an earlier run of this case", found.path.string()),
@@ -23,20 +27,36 @@ void refuse_earlier_run(const StoredCheckpoint& found) {
 }
 
 void require_same_case(const StoredCheckpoint& found, const Checkpoint& checkpoint, const std::string& case_id,
-                       const std::map<std::string, std::string>& config) {
+                       const Words& config, const Words& its_config) {
   if (checkpoint.case_id != case_id)
     refuse_other(found, fmt::format("of the case {}, and this one is {}", checkpoint.case_id, case_id));
-  const auto word = [](const std::map<std::string, std::string>& words, const std::string& name) {
+  const auto word = [](const Words& words, const std::string& name) {
     const auto place = words.find(name);
     return place == words.end() ? std::string("nothing") : "'" + place->second + "'";
   };
-  for (const auto* words : {&config, &checkpoint.config})
+  for (const auto* words : {&config, &its_config})
     for (const auto& [name, value] : *words)
-      if (word(config, name) != word(checkpoint.config, name))
+      if (word(config, name) != word(its_config, name))
         refuse_other(found, fmt::format("of another configuration: its {} is {}, and this case's is {}", name,
-                                        word(checkpoint.config, name), word(config, name)));
+                                        word(its_config, name), word(config, name)));
   if (found.step != checkpoint.step)
     refuse_other(found, fmt::format("of step {}, which its name does not say", checkpoint.step));
+}
+
+// The same job in another layout has the same words but for these; of the batch it has that of all replicas.
+Words without_layout(Words words) {
+  const auto number = [&](const char* name) {  // the words may come from a damaged file
+    double value = 0;
+    std::from_chars(words[name].data(), words[name].data() + words[name].size(), value);
+    return value;
+  };
+  words["job_batch"] = record::shortest_text(number("batch_per_replica") * number("replicas"));
+  for (const char* name : {"batch_per_replica", "replicas", "devices", "threads", "threads_per_rank", "layout", "transport",
+                           "stages", "pipeline_schedule", "sharded_optimizer", "recompute", "wire_latency_seconds",
+                           "wire_bytes_per_second"})
+    words.erase(name);
+  if (words.contains("parallel_mode") && words["parallel_mode"] == "sync") words.erase("parallel_mode");
+  return words;
 }
 
 // Keeps the first damage that it met.
@@ -51,12 +71,13 @@ std::optional<Checkpoint> read_or_note(const std::filesystem::path& path, std::o
 }
 
 std::optional<CheckpointStart> newest_intact(const std::vector<StoredCheckpoint>& found, const std::string& case_id,
-                                             const std::map<std::string, std::string>& config) {
+                                             const Words& config, bool any_layout) {
   std::optional<Error> damage;
   for (const StoredCheckpoint& one : found) {
     const auto checkpoint = read_or_note(one.path, damage);
     if (!checkpoint) continue;
-    require_same_case(one, *checkpoint, case_id, config);
+    const auto words = [&](const Words& all) { return any_layout ? without_layout(all) : all; };
+    require_same_case(one, *checkpoint, case_id, words(config), words(checkpoint->config));
     return CheckpointStart{one, damage ? damage->what() : ""};
   }
   if (damage) throw *damage;
@@ -86,12 +107,13 @@ std::map<std::string, std::string> checkpoint_config(const PreparedCase& prepare
 
 std::optional<CheckpointStart> checkpoint_start(const PreparedCase& prepared, const std::string& case_id,
                                                 bool resumed) {
-  const CheckpointFolder folder(prepared.config.checkpoint, case_id);
+  const std::string& id = checkpoint_id(prepared.config, case_id);
+  const CheckpointFolder folder(prepared.config.checkpoint, id);
   folder.require_writable();
   const auto found = folder.newest_first();
   if (found.empty()) return std::nullopt;
   if (!resumed) refuse_earlier_run(found.front());
-  return newest_intact(found, case_id, checkpoint_config(prepared));
+  return newest_intact(found, id, checkpoint_config(prepared), id != case_id);
 }
 
 }  // namespace gpusizer

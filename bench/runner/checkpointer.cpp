@@ -24,8 +24,8 @@ std::vector<double> list_or_nothing(const History& history, const char* name) {
 
 }  // namespace
 
-Checkpointer::Checkpointer(const PreparedCase& prepared, std::string case_id, ExecutorTrainer& trainer, Clock& clock)
-    : case_id_(std::move(case_id)),
+Checkpointer::Checkpointer(const PreparedCase& prepared, const std::string& case_id, ExecutorTrainer& trainer, Clock& clock)
+    : case_id_(checkpoint_id(prepared.config, case_id)),
       config_(checkpoint_config(prepared)),
       seed_(prepared.config.seed),
       every_(prepared.config.checkpoint_every.value_or(prepared.loop.steps_per_epoch)),

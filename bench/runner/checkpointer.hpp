@@ -15,7 +15,7 @@ namespace gpusizer {
 class Checkpointer {
  public:
   // For a case with a folder for checkpoints; `trainer` and `clock` must outlive this.
-  Checkpointer(const PreparedCase& prepared, std::string case_id, ExecutorTrainer& trainer, Clock& clock);
+  Checkpointer(const PreparedCase& prepared, const std::string& case_id, ExecutorTrainer& trainer, Clock& clock);
 
   // Gives trainer and result the state of a checkpoint: the next step is the one that followed it. Throws Error(input).
   void go_on(const CheckpointStart& start, LoopResult& result);

@@ -2,6 +2,12 @@
 // Weighted sums, divided at the end.
 #include "bench/runner/evaluation_sums.hpp"
 
+#include <fmt/format.h>
+
+#include <sstream>
+
+#include "gpusizer/error.hpp"
+
 namespace gpusizer {
 
 void EvaluationSums::add(const Program& program, const StepResult& result) {
@@ -16,6 +22,31 @@ void EvaluationSums::add(const Program& program, const StepResult& result) {
     Output& output = outputs_[program.outputs[i].name];
     output.sum += program.outputs[i].summed ? result.outputs[i] : result.outputs[i] * count;
     output.count += count;
+  }
+}
+
+std::string EvaluationSums::text() const {
+  std::string text = fmt::format("{} {} {} {}", loss_, correct_, counts_correct_ ? 1 : 0, samples_);
+  for (const auto& [name, output] : outputs_) text += fmt::format(" {} {} {}", name, output.sum, output.count);
+  return text;
+}
+
+void EvaluationSums::add_text(const std::string& text) {
+  std::istringstream words(text);
+  // Streams do not read "nan", which a loss may be.
+  const auto number = [&] {
+    std::string word;
+    if (!(words >> word)) throw Error(Fault::failed, "a rank's evaluation came in pieces", text);
+    return std::stod(word);
+  };
+  loss_ += number();
+  correct_ += number();
+  if (number() > 0) counts_correct_ = true;
+  samples_ += static_cast<std::int64_t>(number());
+  for (std::string name; words >> name;) {
+    Output& output = outputs_[name];
+    output.sum += number();
+    output.count += number();
   }
 }
 

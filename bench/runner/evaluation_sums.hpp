@@ -16,6 +16,10 @@ class EvaluationSums {
   // One run of an evaluation program.
   void add(const Program& program, const StepResult& result);
 
+  // What another rank summed, as its text(), which gives every number back as it was. Throws Error(failed).
+  void add_text(const std::string& text);
+  std::string text() const;
+
   // Loss and accuracy by samples; each output by what it is counted over (words, samples), which differs from batch to
   // batch. Call after at least one add().
   Evaluation means() const;

@@ -1,55 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real trainer: an executor fed by the prefetching loader.
+// The real trainer: an executor fed by the prefetching loader, one rank of however many.
 #pragma once
 
 #include <array>
 #include <memory>
 #include <vector>
 
+#include "bench/runner/evaluation_sums.hpp"
 #include "bench/runner/measuring_loop.hpp"
 #include "bench/runner/prepared_case.hpp"
 #include "workloads/data/loader.hpp"
 
 namespace gpusizer {
 
+class Communicator;
+
 // Mean seconds of each phase over some profiled steps.
 struct PhaseSeconds {
-  double forward = 0, backward = 0, update = 0;
+  double forward = 0, backward = 0, update = 0, communicate = 0;
   std::int64_t steps = 0;
+};
+
+// What one step of this process cost this rank.
+struct RankStep {
+  double device_seconds = 0, exposed_seconds = 0;  // the step; of it, waiting for communication
+  std::int64_t real_tokens = 0, padded_tokens = 0;  // of this rank's part of the batch
 };
 
 class ExecutorTrainer final : public Trainer {
  public:
-  // Compiles the programs (moved out of `prepared`, which must outlive this) and writes the starting values.
-  ExecutorTrainer(PreparedCase& prepared, StopRequested stop);
+  // Compiles the rank's programs (moved out of `rank`, one of those of `prepared`; both must outlive this) and writes the
+  // starting values. `others` joins the ranks of a case; nullptr: this is the only one.
+  ExecutorTrainer(const PreparedCase& prepared, PreparedRank& rank, StopRequested stop, Communicator* others = nullptr);
 
   StepOutcome step(double learning_rate) override;
+  // By all ranks, replicas in turn; all get the result. Running statistics are averaged first.
   Evaluation evaluate() override;
+  bool has_followers() const override { return others_ && rank_.place.rank == 0; }
+  void announce_end(bool with_evaluation) override { announced_ = with_evaluation ? 1.0F : 2.0F; }
+  // What rank 0 announced with the step before: 0 nothing, 1 the end after an evaluation, 2 the end.
+  int end_announced() const { return heard_; }
 
   // Trains `steps` more steps with each operation timed apart. For after the measurement: it changes the parameters.
   PhaseSeconds profile(std::int64_t steps);
 
+  // Makes what replicas keep for themselves equal: running statistics. By all ranks.
+  void average_states();
+
   // What a checkpoint holds, and putting the data and the random numbers where they were after so many steps.
   Executor& executor() { return *executor_; }
   int program_count() const { return program_count_; }
-  std::array<std::int32_t, 2> random_state() const { return random_state_; }  // of the next step
+  std::array<std::int32_t, 2> random_state() const;  // of the next step, on the first replica
   void go_on_after(std::int64_t steps, std::array<std::int32_t, 2> random_state);
 
+  const std::vector<RankStep>& rank_steps() const { return rank_steps_; }
+  Communicator* others() const { return others_; }
+  const PreparedRank& rank() const { return rank_; }
   std::int64_t allocated_bytes() const { return executor_->allocated_bytes(); }
 
  private:
   const BucketPrograms& programs_of(const Batch& batch) const;
-  void count_tokens(const Batch& batch, StepOutcome& outcome) const;
+  bool is_tail(const Batch& batch) const;
+  void count_tokens(const Batch& batch, RankStep& step) const;
   // What one program takes from outside; ids differ between programs, names do not.
   std::vector<Binding> bind(int program, const Batch& batch, float learning_rate);
+  StepResult run(int program, const std::vector<Binding>& bindings);
+  void spoil_parameters();
+  EvaluationSums evaluate_own_batches();
 
-  PreparedCase& prepared_;
+  const PreparedCase& prepared_;
+  const PreparedRank& rank_;
   StopRequested stop_;
+  Communicator* others_;
   int program_count_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Loader> train_loader_, test_loader_;
-  float learning_rate_ = 0;
+  float learning_rate_ = 0, announced_ = 0;
+  int heard_ = 0;
+  std::int64_t earlier_steps_ = 0;  // of processes before this one
   std::array<std::int32_t, 2> random_state_{};  // seed, step
+  std::vector<RankStep> rank_steps_;            // of this process
 };
 
 }  // namespace gpusizer

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/run_config/model_flags.hpp"
+#include "bench/runner/metrics.hpp"
 
 namespace gpusizer {
 namespace {
@@ -63,6 +64,45 @@ void mark_emulated(record::Case& record, const PreparedCase& p) {
        .blocks_advice = true});
 }
 
+std::optional<record::Parallel> parallel_of(const CaseConfig& c) {
+  const ParallelOptions& p = c.parallel;
+  if (p.ranks() == 1 && !p.recompute && p.norm_group == 0) return std::nullopt;
+  record::Parallel r{.dp = p.dp, .pp = p.pp, .tp = p.tp, .ranks = p.ranks(),
+                     .transport = p.ranks() > 1 ? "threads" : "none"};
+  r.threads_per_rank = c.threads > 0 ? Maybe<std::int64_t>(c.threads)
+                                     : Maybe<std::int64_t>::missing("all, and no device was opened");
+  if (p.pp > 1) r.stages = p.stages;
+  if (p.pp > 1) r.schedule = p.schedule;
+  r.micro_batches = c.accumulate;
+  r.sharded_optimizer = p.sharded;
+  r.recompute = p.recompute;
+  r.sync_batch_norm = p.sync_batch_norm;
+  r.norm_group = p.norm_group;
+  r.mode = p.mode;
+  r.period = p.period;
+  r.staleness = p.staleness;
+  r.scaling = p.scaling;
+  if (p.wire)
+    r.wire = record::Wire{.latency_seconds = p.wire->latency_seconds, .bytes_per_second = p.wire->bytes_per_second,
+                          .unknown = {}};
+  return r;
+}
+
+// What a layout does to the meaning of a case's numbers.
+void flag_ranks(record::Case& record, const PreparedCase& p) {
+  const ParallelOptions& layout = p.config.parallel;
+  if (p.left_out_samples > 0)
+    add_flag(record, "samples_left_out",
+         fmt::format("{} samples at the end of an epoch were left out, fewer than the {} replicas.", p.left_out_samples,
+                     layout.dp), false);
+  if (layout.wire) {
+    record.throughput.provenance = record::Provenance::emulated;
+    add_flag(record, "simulated_wire", "Messages between the ranks were delayed on purpose, as a network would.", true);
+  }
+  if (p.config.device == "cpu" && p.shares_cores)
+    add_flag(record, "shared_cores", "There are more ranks than processor cores: they wait for each other.", true);
+}
+
 }  // namespace
 
 record::Config requested_config(const CaseConfig& c) {
@@ -71,7 +111,10 @@ record::Config requested_config(const CaseConfig& c) {
   r.data = c.data.substr(0, c.data.find(':'));
   r.dataset_samples = Maybe<std::int64_t>::missing("the data was not opened");
   r.device_kind = c.device;
+  r.devices = c.parallel.ranks();
+  r.replicas = c.parallel.dp;
   r.batch_per_replica = *c.batch;
+  r.parallel = parallel_of(c);
   r.threads = c.threads > 0 ? Maybe<std::int64_t>(c.threads) : Maybe<std::int64_t>::missing("all, and no device was opened");
   r.precision = c.precision;
   r.seed = c.seed;
@@ -101,13 +144,15 @@ void fill_prepared(record::Case& record, const PreparedCase& p) {
   record.config.dataset_samples = is_endless(p.config) ? Maybe<std::int64_t>::missing("made-up data has no end")
                                                        : Maybe<std::int64_t>(p.train_data->size());
   record.config.device = p.device.model;
-  record.config.threads = p.device.threads;
+  record.config.threads = p.device.threads * static_cast<std::int64_t>(p.ranks.size());
+  if (record.config.parallel) record.config.parallel->threads_per_rank = std::int64_t{p.device.threads};
   record.facts.parameters = p.facts.parameters;
   record.facts.forward_macs_per_sample = p.facts.forward_macs_per_sample;
   record.facts.model_flops_per_sample = p.facts.flops_per_sample;
   record.facts.gradient_bytes = p.facts.gradient_bytes;
-  record.memory.planned_peak_bytes = p.plan.peak_bytes();
+  record.memory.planned_peak_bytes = p.planned_bytes();
   mark_emulated(record, p);
+  flag_ranks(record, p);
 }
 
 }  // namespace gpusizer

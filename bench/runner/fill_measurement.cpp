@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <span>
 
+#include "bench/runner/metrics.hpp"
 #include "bench/stopping/groups.hpp"
 #include "bench/stopping/mean_shift.hpp"
 #include "reports/record/statistics.hpp"
@@ -38,10 +39,6 @@ std::int64_t cut_in_series(const LoopResult& result, std::int64_t full_steps) {
     ++place;
   }
   return place;
-}
-
-void flag(record::Case& record, const std::string& id, const std::string& sentence, bool blocks_advice) {
-  record.validity_flags.push_back({.id = id, .sentence = sentence, .blocks_advice = blocks_advice});
 }
 
 void fill_window(record::Measurement& m, const LoopResult& result, std::int64_t cut) {
@@ -133,28 +130,28 @@ std::string known_to(const record::Throughput& t) {
 // The target is one for the steps that are no stalls: more steps make rare stalls hardly better known.
 void flag_precision(record::Case& record, const SteadyState& state, double target) {
   const auto reached = state.relative_half_width();
-  if (!reached) return flag(record, "no_interval", fmt::format("There is no interval: {}.", state.reason), false);
+  if (!reached) return add_flag(record, "no_interval", fmt::format("There is no interval: {}.", state.reason), false);
   if (!record.throughput.value) return;
   if (*reached > target)
-    return flag(record, "precision_not_reached", fmt::format("The throughput is {}; the target was {:.1f} %.",
+    return add_flag(record, "precision_not_reached", fmt::format("The throughput is {}; the target was {:.1f} %.",
                                                              known_to(record.throughput), 100 * target), false);
   const MeanStep& mean = *state.mean_step;
   if (std::max(mean.high - mean.seconds, mean.seconds - mean.low) <= target * mean.seconds || state.stalls.stalls == 0) return;
-  flag(record, "stalls", fmt::format("Stalls: {} of {} steps; the mean including them is {}.", state.stalls.stalls,
+  add_flag(record, "stalls", fmt::format("Stalls: {} of {} steps; the mean including them is {}.", state.stalls.stalls,
                                      state.stalls.steps, known_to(record.throughput)), false);
 }
 
 void flag_doubts(record::Case& record, const LoopResult& result, const SteadyState& state, const LoopPlan& plan) {
   if (result.non_finite_step)
-    flag(record, "non_finite_loss", fmt::format("The loss was not finite at step {}.", *result.non_finite_step), true);
+    add_flag(record, "non_finite_loss", fmt::format("The loss was not finite at step {}.", *result.non_finite_step), true);
   if (result.skipped_steps > 0)
-    flag(record, "skipped_steps", fmt::format("{} of {} steps were skipped, since a gradient overflowed; they are not counted.",
+    add_flag(record, "skipped_steps", fmt::format("{} of {} steps were skipped, since a gradient overflowed; they are not counted.",
                                               result.skipped_steps, result.steps.size()), false);
-  if (result.stop_reason == "no_steady_state") flag(record, "no_steady_state", "The step times never settled.", true);
+  if (result.stop_reason == "no_steady_state") add_flag(record, "no_steady_state", "The step times never settled.", true);
   else if (state.warm_up.at_limit)
-    flag(record, "warm_up_uncertain", "The step times may not have settled: half of them look like warm-up.", false);
+    add_flag(record, "warm_up_uncertain", "The step times may not have settled: half of them look like warm-up.", false);
   if (!state.warm_up.judged)
-    flag(record, "short_run", fmt::format("With {} full steps only a warm-up of {} was cut, unexamined.", state.steps_seen,
+    add_flag(record, "short_run", fmt::format("With {} full steps only a warm-up of {} was cut, unexamined.", state.steps_seen,
                                           state.steps_discarded), false);
   flag_precision(record, state, plan.stopping.precision_target);
 }
@@ -162,7 +159,7 @@ void flag_doubts(record::Case& record, const LoopResult& result, const SteadySta
 void flag_shift(record::Case& record, std::span<const double> measured) {
   const auto shift = find_mean_shift(measured, 0.02);
   if (!shift) return;
-  flag(record, "pace_changed", fmt::format("The mean step changed from {:.4g} s to {:.4g} s after {} measured steps.",
+  add_flag(record, "pace_changed", fmt::format("The mean step changed from {:.4g} s to {:.4g} s after {} measured steps.",
                                            shift->before_mean, shift->after_mean, shift->at), false);
 }
 

@@ -20,20 +20,34 @@ class Loop {
     result_.stop_reason = "error";  // what stays if the trainer throws
     for (const ExecutedStep& earlier : result_.steps) judge(earlier);
     mark_ = clock_.seconds();
-    if (done() > 0 && stop_() == 0 && evaluation_due() && !evaluated()) evaluate();  // an interruption cut it short
+    if (done() > 0 && evaluation_due() && !evaluated())  // an interruption cut it short
+      if (trainer_.has_followers() || stop_() == 0) evaluate();
     std::string reason;
-    while ((reason = reason_to_stop()).empty()) {
-      train_one_step();
-      if (!result_.non_finite_step && evaluation_due()) evaluate();
-      if (save_ && save_(result_)) mark_ = clock_.seconds();
-      progress_(result_);
+    while ((reason = reason_to_stop()).empty()) go_on();
+    const bool announced = trainer_.has_followers() && !ends_by_plan();
+    if (announced) {
+      trainer_.announce_end(reason != "interrupted");
+      go_on();
+      if (result_.non_finite_step) reason = "error";
     }
-    if (broken_epoch_needs_evaluation(reason)) evaluate();
+    if (broken_epoch_needs_evaluation(reason, trainer_.has_followers() && !announced)) evaluate();
     result_.stop_reason = reason;
   }
 
  private:
   std::int64_t done() const { return static_cast<std::int64_t>(result_.steps.size()); }
+
+  void go_on() {
+    train_one_step();
+    if (!result_.non_finite_step && evaluation_due()) evaluate();
+    if (save_ && save_(result_)) mark_ = clock_.seconds();
+    progress_(result_);
+  }
+
+  // What all ranks know without being told.
+  bool ends_by_plan() const {
+    return result_.non_finite_step || done() >= last_step(plan_).value_or(INT64_MAX);
+  }
 
   // The word of the first reason that holds, or empty. Signals come first: they must never be outlived.
   std::string reason_to_stop() const {
@@ -90,9 +104,10 @@ class Loop {
     for (const EvaluationPoint& point : result_.evaluations) *result_.time_to_target_seconds += point.evaluation_seconds;
   }
 
-  bool broken_epoch_needs_evaluation(const std::string& reason) const {
-    if (!plan_.evaluate || reason == "interrupted" || reason == "error" || done() == 0) return false;
-    return !evaluated();
+  // `foreseen`: by other ranks, which evaluate whatever interrupts this one.
+  bool broken_epoch_needs_evaluation(const std::string& reason, bool foreseen) const {
+    if (!plan_.evaluate || result_.non_finite_step || done() == 0 || evaluated()) return false;
+    return foreseen || reason != "interrupted";
   }
 
   bool evaluated() const { return !result_.evaluations.empty() && result_.evaluations.back().after_steps == done(); }
@@ -110,6 +125,11 @@ class Loop {
 };
 
 }  // namespace
+
+std::optional<std::int64_t> last_step(const LoopPlan& plan) {
+  const std::int64_t last = std::min(plan.total_steps.value_or(INT64_MAX), plan.max_steps.value_or(INT64_MAX));
+  return last == INT64_MAX ? std::nullopt : std::optional(last);
+}
 
 void train_and_measure(Trainer& trainer, const LoopPlan& plan, Clock& clock, const StopRequested& stop,
                        const LoopProgress& progress, LoopResult& result, const SaveProgress& save) {

@@ -43,6 +43,10 @@ class Trainer {
   virtual StepOutcome step(double learning_rate) = 0;
   // Every sample of the test set once; training may go on afterwards.
   virtual Evaluation evaluate() = 0;
+  // Whether other ranks take the same steps and evaluations. Then an end that they cannot foresee is announced, and they
+  // learn of it with one more step.
+  virtual bool has_followers() const { return false; }
+  virtual void announce_end(bool /*with_evaluation*/) {}
 };
 
 struct LoopPlan {
@@ -84,6 +88,9 @@ using LoopProgress = std::function<void(const LoopResult&)>;
 // Asked after each step and its evaluation: may save what is needed to go on later. True: that took time, which is no
 // step's. May be empty.
 using SaveProgress = std::function<bool(const LoopResult&)>;
+
+// Steps after which the plan itself ends the loop; nothing when only something measured does.
+std::optional<std::int64_t> last_step(const LoopPlan& plan);
 
 // Fills `result` as it goes, so that what was measured stays when the trainer throws. A step's time is from the end of
 // the step before (or of an evaluation) to its own end, waiting for data included. A `result` with the steps of an

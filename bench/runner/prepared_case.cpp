@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "bench/runner/forward_programs.hpp"
 #include "bench/runner/case_data.hpp"
 #include "bench/runner/case_programs.hpp"
+#include "bench/runner/cores.hpp"
 #include "bench/runner/inference_weights.hpp"
 #include "workloads/data/batch_dealer.hpp"
 
@@ -18,17 +20,47 @@ namespace {
 
 constexpr std::int64_t kBatchesHeld = 3;  // by a loader: one in use, two ahead
 
-void open_device(PreparedCase& p) {
+// The cores are dealt out evenly: to the processes that share them, and in a process to its ranks (or to as many as the
+// largest case of a sweep has).
+void deal_out_cores(PreparedCase& p, const LocalRanks& local) {
+  const auto ranks = static_cast<std::int64_t>(p.ranks.size()), processes = std::int64_t{local.neighbours};
+  const std::vector<int> all = usable_cores();
+  if (p.config.threads * ranks * processes > std::max(ranks * processes, std::int64_t{p.device.threads}))
+    throw Error(Fault::usage, fmt::format("{} threads were asked for{} and {} may use {}", p.config.threads,
+                                          ranks * processes > 1 ? fmt::format(" for each of {} ranks", ranks * processes) : "",
+                                          processes > 1 ? "these processes" : "this process", p.device.threads),
+                "--threads", "use fewer");
+  const auto parts = static_cast<int>(local.only ? 1 : std::max(ranks, p.config.parallel.ranks_of_largest));
+  if (p.config.threads > 0) p.device.threads = static_cast<int>(p.config.threads);
+  if (parts * processes == 1 || p.config.device != "cpu") return;
+  const std::span mine = part_of(all, local.neighbours, local.place);
+  p.shares_cores = ranks * processes > static_cast<std::int64_t>(all.size());
+  for (int i = 0; i < static_cast<int>(ranks); ++i) {
+    const std::span own = part_of(mine, parts, i);
+    p.ranks[static_cast<std::size_t>(i)].cores.assign(own.begin(), own.end());
+    if (p.config.threads == 0) p.device.threads = i == 0 ? static_cast<int>(own.size())
+                                                         : std::min(p.device.threads, static_cast<int>(own.size()));
+  }
+}
+
+void make_ranks(PreparedCase& p, const LocalRanks& local) {
+  const ParallelOptions& layout = p.config.parallel;
+  if (local.only) {
+    p.ranks.emplace_back().place = place_of(layout, *local.only);
+  } else {
+    for (std::int64_t rank = 0; rank < layout.ranks(); ++rank) p.ranks.emplace_back().place = place_of(layout, rank);
+  }
+  deal_out_cores(p, local);
+}
+
+void open_device(PreparedCase& p, const LocalRanks& local) {
   p.backend = make_backend(p.config.device);
   const Probe probe = p.backend->probe();
   if (probe.devices.empty())
     throw Error(Fault::environment, fmt::format("no device for '{}': {}", p.config.device, probe.reason), "--device",
                 "see gpusizer list devices");
   p.device = probe.devices.front();
-  if (p.config.threads > p.device.threads)
-    throw Error(Fault::usage, fmt::format("{} threads were asked for and this process may use {}", p.config.threads,
-                                          p.device.threads), "--threads", "use fewer");
-  if (p.config.threads > 0) p.device.threads = static_cast<int>(p.config.threads);
+  make_ranks(p, local);
   // On the CPU the loader shares the cores with the step, and small images need little.
   p.loader_threads = p.config.loader_threads > 0 ? p.config.loader_threads : std::max(1, p.device.threads / 4);
 }
@@ -45,10 +77,15 @@ std::optional<std::int64_t> known_steps(const PreparedCase& p) {
 
 void plan_epoch(PreparedCase& p) {
   const bool keep_tail = p.config.tail == "keep" && !is_endless(p.config);
-  for (const std::int64_t samples : bucket_sizes(*p.train_data))
-    p.epoch.push_back(epoch_shape(samples, *p.config.batch, keep_tail));
+  for (const std::int64_t samples : bucket_sizes(*p.train_data)) {
+    EpochShape& shape = p.epoch.emplace_back(epoch_shape(samples, whole_batch(p.config), keep_tail));
+    if (shape.tail_samples >= p.config.parallel.dp) continue;
+    p.left_out_samples += shape.tail_samples;
+    shape.tail_samples = 0;
+  }
   if (p.steps_per_epoch() == 0)
-    throw Error(Fault::usage, fmt::format("no bucket of {} fills a batch of {}", p.train_data->name(), *p.config.batch),
+    throw Error(Fault::usage, fmt::format("no bucket of {} fills a batch of {}", p.train_data->name(),
+                                          whole_batch(p.config)),
                 "--batch", "use a smaller one or --tail keep");
 }
 
@@ -85,7 +122,7 @@ std::int64_t loader_bytes(const PreparedCase& p) {
     sample_values = std::max(sample_values, values);
   }
   const std::int64_t one = kBatchesHeld * *p.config.batch * sample_values * 4;
-  return p.test_data ? 2 * one : one;
+  return (p.test_data ? 2 * one : one) * static_cast<std::int64_t>(p.ranks.size());
 }
 
 double gib(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
@@ -106,11 +143,17 @@ std::int64_t PreparedCase::tails_per_epoch() const {
   return std::ranges::count_if(epoch, [](const EpochShape& shape) { return shape.tail_samples > 0; });
 }
 
-PreparedCase prepare_case(const CaseConfig& config) {
+std::int64_t PreparedCase::planned_bytes() const {
+  std::int64_t bytes = 0;
+  for (const PreparedRank& rank : ranks) bytes += rank.plan.peak_bytes();
+  return bytes;
+}
+
+PreparedCase prepare_case(const CaseConfig& config, const LocalRanks& local) {
   PreparedCase p;
   p.config = config;
   p.model = &find_model(config.model);
-  open_device(p);
+  open_device(p, local);
   open_case_data(p);
   if (config.mode == "infer") {  // its programs are made one form after the other
     const ForwardPrograms programs = forward_programs(p);
@@ -126,11 +169,12 @@ PreparedCase prepare_case(const CaseConfig& config) {
 }
 
 void require_memory(const PreparedCase& p, std::int64_t available_bytes) {
-  const std::int64_t needed = p.plan.peak_bytes() + p.loader_bytes;
+  const std::int64_t needed = p.planned_bytes() + p.loader_bytes;
   if (needed <= available_bytes) return;
-  throw OutOfMemory(fmt::format("a batch of {} needs {:.1f} GiB ({:.1f} for the programs, {:.1f} for the data) and {:.1f} "
-                                "GiB are available", *p.config.batch, gib(needed), gib(p.plan.peak_bytes()),
-                                gib(p.loader_bytes), gib(available_bytes)),
+  const std::string ranks = p.ranks.size() > 1 ? fmt::format(" for each of {} replicas", p.config.parallel.dp) : "";
+  throw OutOfMemory(fmt::format("a batch of {}{} needs {:.1f} GiB ({:.1f} for the programs, {:.1f} for the data) and "
+                                "{:.1f} GiB are available", *p.config.batch, ranks, gib(needed),
+                                gib(p.planned_bytes()), gib(p.loader_bytes), gib(available_bytes)),
                     "use a smaller --batch");
 }
 

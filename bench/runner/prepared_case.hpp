@@ -9,6 +9,7 @@
 #include "bench/audit.hpp"
 #include "bench/run_config/run_config.hpp"
 #include "bench/runner/measuring_loop.hpp"
+#include "bench/runner/rank_place.hpp"
 #include "gpusizer/error.hpp"
 #include "workloads/backend/backend.hpp"
 #include "workloads/data/sample_source.hpp"
@@ -29,10 +30,19 @@ struct BucketPrograms {
   int train = -1, train_tail = -1, evaluate = -1, evaluate_tail = -1;
 };
 
-// All programs of a case share parameters and one arena.
+// All programs of a rank share parameters and one arena.
 struct CasePrograms {
   std::vector<LoweredProgram> lowered;
   std::vector<BucketPrograms> buckets;
+  int average_states = -1;  // makes the running statistics of all replicas equal
+};
+
+// One rank of a case, in this process.
+struct PreparedRank {
+  RankPlace place;
+  CasePrograms programs;
+  MemoryPlan plan;
+  std::vector<int> cores;  // that it is bound to; empty: all that the process may use
 };
 
 // For mode "infer" programs, plan, epoch and loop stay empty, and the facts are of the forward pass.
@@ -42,25 +52,34 @@ struct PreparedCase {
   ModelOptions model_options;  // complete
   std::unique_ptr<SampleSource> train_data, test_data;  // test_data only where the case evaluates
   std::unique_ptr<Backend> backend;
-  Device device;  // with the threads that will compute
-  CasePrograms programs;
-  Facts facts;  // of the training step in the largest bucket; what is per sample: mean over the buckets
-  MemoryPlan plan;
-  std::vector<EpochShape> epoch;  // for each bucket
+  Device device;  // with the threads that will compute, of each rank
+  std::vector<PreparedRank> ranks;  // those of this process; of one rank alone it is the only one
+  Facts facts;  // of the unsplit model's training step in the largest bucket; what is per sample: mean over the buckets
+  std::vector<EpochShape> epoch;  // for each bucket, in samples of all replicas
+  bool shares_cores = false;  // some ranks have no core of their own
+  std::int64_t left_out_samples = 0;  // of an epoch: tails with fewer samples than there are replicas
   LoopPlan loop;
   std::int64_t loader_threads = 1;
-  std::int64_t loader_bytes = 0;  // batches that the loaders hold
+  std::int64_t loader_bytes = 0;  // batches that the loaders of all these ranks hold
 
   std::int64_t steps_per_epoch() const;
   std::int64_t tails_per_epoch() const;  // its last steps
+  std::int64_t planned_bytes() const;    // of the programs of all these ranks
 };
 
 // An epoch of made-up images has a length only if somebody gave it one, or asked for epochs.
 bool is_endless(const CaseConfig& config);
 
-// Throws Error: usage for what cannot be (a batch larger than the data, shapes that do not fit), input or environment for
-// missing or damaged data and devices.
-PreparedCase prepare_case(const CaseConfig& config);
+// The part of a case's ranks that is in this process.
+struct LocalRanks {
+  std::optional<std::int64_t> only{};  // nothing: all of them, as threads
+  // Of the processes on this machine that may use the same processor cores: how many, and which this is.
+  int neighbours = 1, place = 0;
+};
+
+// Throws Error: usage for what cannot be (a batch larger than the data, shapes that do not fit, a layout that the model
+// cannot have), input or environment for missing or damaged data and devices.
+PreparedCase prepare_case(const CaseConfig& config, const LocalRanks& local = {});
 
 // Throws OutOfMemory when plan and loaders need more than `available_bytes`.
 void require_memory(const PreparedCase& prepared, std::int64_t available_bytes);

@@ -3,6 +3,7 @@
 #include "bench/runner/run.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <system_error>
@@ -42,9 +43,19 @@ bool is_kept(const RunRequest& request, std::size_t i) {
   return request.begun && i < request.begun->cases.size() && is_done(request.begun->cases[i]);
 }
 
+// Where rank 0 finds a checkpoint in the way, nobody starts.
+void check_checkpoints(const RunRequest& request, const Lockstep& lockstep, const PreparedCase& prepared,
+                       const std::string& id) {
+  lockstep.together([&] {
+    if (lockstep.leads() && !prepared.config.checkpoint.empty())
+      checkpoint_start(prepared, id, request.begun.has_value());
+  });
+}
+
 // Every case is prepared once before the first one runs, so that a mistake in the last is found at once. The first one
 // is kept; the others would only fill memory.
-std::optional<PreparedCase> check_cases(const RunRequest& request, const std::vector<std::string>& ids) {
+std::optional<PreparedCase> check_cases(const RunRequest& request, const Lockstep& lockstep,
+                                        const std::vector<std::string>& ids) {
   std::optional<PreparedCase> first;
   std::optional<Error> problem;
   std::size_t looked_at = 0, possible = 0;
@@ -53,13 +64,15 @@ std::optional<PreparedCase> check_cases(const RunRequest& request, const std::ve
     ++looked_at;
     std::optional<PreparedCase> prepared;
     try {
-      prepared = prepare_case(request.config.cases[i]);
+      prepared = prepare_together(request.config.cases[i], lockstep);
+    } catch (const CommunicationError&) {
+      throw;
     } catch (const Error& error) {
       if (error.fault() == Fault::usage) throw;
       if (!problem) problem = error;
       continue;
     }
-    if (!prepared->config.checkpoint.empty()) checkpoint_start(*prepared, ids[i], request.begun.has_value());
+    check_checkpoints(request, lockstep, *prepared, ids[i]);
     ++possible;
     if (looked_at == 1) first = std::move(prepared);
   }
@@ -92,12 +105,125 @@ void write(RunOutcome& outcome, const fs::path& out) {
   }
 }
 
-bool saves_checkpoints(const RunConfig& config) {
+// Whoever wants to go on after a power cut needs a report that says with what, and so does whoever is left over.
+bool needs_report_at_once(const RunRequest& request) {
   const auto saves = [](const CaseConfig& one) { return !one.checkpoint.empty(); };
-  return std::any_of(config.cases.begin(), config.cases.end(), saves);
+  return request.processes || std::any_of(request.config.cases.begin(), request.config.cases.end(), saves);
 }
 
 bool ended_well(const record::Case& one) { return one.status == CaseStatus::ok; }
+
+// The cases of a request, one after the other.
+class Run {
+ public:
+  explicit Run(const RunRequest& request)
+      : request_(request), lockstep_(request.processes), ids_(case_ids(request.config)) {
+    lockstep_.together([&] {
+      if (lockstep_.leads()) check_writable(request.out);
+    });
+    outcome_.report = begin_report(request, ids_);
+    lockstep_.require_same(said());
+    first_ = check_cases(request, lockstep_, ids_);
+    if (needs_report_at_once(request)) write_report();
+  }
+
+  RunOutcome all() {
+    CaseContext context{outcome_.report.environment, outcome_.report.tool, request_.stop, request_.progress.within};
+    context.resumed = request_.begun.has_value();
+    context.lockstep = lockstep_;
+    for (std::size_t i = 0; i < ids_.size() && !lost_; ++i)
+      if (!is_kept(request_, i) && !is_interrupted(i)) run_one(i, context);
+    outcome_.signal = request_.stop();
+    const bool complete = outcome_.signal == 0 && !lost_;
+    outcome_.report.status = complete ? ReportStatus::complete : ReportStatus::interrupted;
+    write_report();
+    return std::move(outcome_);
+  }
+
+ private:
+  // What must be the same on all processes.
+  std::string said() const {
+    const record::Tool& tool = outcome_.report.tool;
+    return fmt::format("{}\n{}\n{}\n{}", request_.command_line, tool.version, tool.git_commit, fmt::join(ids_, "\n"));
+  }
+
+  bool is_interrupted(std::size_t i) {
+    record::Case& place = outcome_.report.cases[i];
+    try {
+      outcome_.signal = std::stoi(lockstep_.of_leader(std::to_string(request_.stop())));
+    } catch (const CommunicationError& error) {
+      lose(i, error);
+      return true;
+    }
+    if (outcome_.signal != 0 && place.status == CaseStatus::skipped)
+      place.reason = "the run was interrupted before this case";
+    return outcome_.signal != 0;
+  }
+
+  void run_one(std::size_t i, CaseContext& context) {
+    record::Case& place = outcome_.report.cases[i];
+    if (request_.progress.case_begins) request_.progress.case_begins(i, ids_.size(), ids_[i]);
+    context.save_now = [&](const record::Case& now) {
+      place = now;
+      outcome_.report.status = ReportStatus::interrupted;
+      write_report();
+    };
+    place = run_case(request_.config.cases[i], ids_[i], context, std::exchange(first_, std::nullopt));
+    context.first_case = false;
+    settle(i);
+    if (i + 1 < ids_.size()) write_report();
+    if (request_.progress.case_ended) request_.progress.case_ended(place);
+  }
+
+  // All know how it ended as rank 0 does; or some of them do not answer any more.
+  void settle(std::size_t i) {
+    record::Case& place = outcome_.report.cases[i];
+    try {
+      const std::string told = lockstep_.of_leader(place.status == CaseStatus::ok ? "" : place.reason);
+      if (lockstep_.leads()) return;
+      place.status = told.empty() ? CaseStatus::ok : CaseStatus::failed;
+      place.reason = told;
+    } catch (const CommunicationError& error) {
+      lose(i, error);
+    }
+  }
+
+  // Processes are lost: this case may be gone on with, by other processes, and the later ones were never begun.
+  void lose(std::size_t i, const CommunicationError& error) {
+    lost_ = true;
+    for (std::size_t later = i; later < ids_.size(); ++later) {
+      record::Case& one = outcome_.report.cases[later];
+      if (later == i && one.status == CaseStatus::ok) one.status = CaseStatus::interrupted;
+      if (one.status == CaseStatus::skipped)
+        one.reason = fmt::format("the run ended before this case: {}", error.problem());
+      if (one.reason.empty()) one.reason = error.what();
+    }
+    if (error.rank() == 0 && request_.processes->rank() == 1) take_over(i);
+  }
+
+  // Rank 0 is gone: what it has written stays, and this process, the next one, adds what it knows.
+  void take_over(std::size_t i) {
+    takes_over_ = true;
+    try {
+      record::Report written = record::read_report(request_.out, record::Series::load);
+      for (std::size_t earlier = 0; earlier < i && earlier < written.cases.size(); ++earlier)
+        outcome_.report.cases[earlier] = written.cases[earlier];
+    } catch (const Error&) {
+      // Nothing was written, or not here: this process's own report is all there is.
+    }
+  }
+
+  void write_report() {
+    if (lockstep_.leads() || takes_over_) write(outcome_, request_.out);
+  }
+
+  const RunRequest& request_;
+  Lockstep lockstep_;
+  const std::vector<std::string> ids_;
+  RunOutcome outcome_;
+  std::optional<PreparedCase> first_;
+  bool lost_ = false, takes_over_ = false;
+};
 
 }  // namespace
 
@@ -107,32 +233,6 @@ int RunOutcome::exit_code() const {
   return std::all_of(report.cases.begin(), report.cases.end(), ended_well) ? 0 : static_cast<int>(Fault::failed);
 }
 
-RunOutcome run_cases(const RunRequest& request) {
-  check_writable(request.out);
-  const auto ids = case_ids(request.config);
-  RunOutcome outcome{.report = begin_report(request, ids)};
-  auto first = check_cases(request, ids);
-  // Whoever wants to go on after a power cut needs a report that says with what.
-  if (saves_checkpoints(request.config)) write(outcome, request.out);
-  CaseContext context{outcome.report.environment, outcome.report.tool, request.stop, request.progress.within};
-  context.resumed = request.begun.has_value();
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    record::Case& place = outcome.report.cases[i];
-    if (is_kept(request, i)) continue;
-    if ((outcome.signal = request.stop()) != 0) {
-      if (place.status == CaseStatus::skipped) place.reason = "the run was interrupted before this case";
-      continue;
-    }
-    if (request.progress.case_begins) request.progress.case_begins(i, ids.size(), ids[i]);
-    place = run_case(request.config.cases[i], ids[i], context, std::exchange(first, std::nullopt));
-    context.first_case = false;
-    if (i + 1 < ids.size()) write(outcome, request.out);
-    if (request.progress.case_ended) request.progress.case_ended(place);
-  }
-  outcome.signal = request.stop();
-  outcome.report.status = outcome.signal != 0 ? ReportStatus::interrupted : ReportStatus::complete;
-  write(outcome, request.out);
-  return outcome;
-}
+RunOutcome run_cases(const RunRequest& request) { return Run(request).all(); }
 
 }  // namespace gpusizer

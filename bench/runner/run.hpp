@@ -27,6 +27,9 @@ struct RunRequest {
   StopRequested stop;    // from StopSignals, or a test
   RunProgress progress;
   std::optional<record::Report> begun;  // a report to go on with: its done cases stay, the others are run
+  // Joins this process to the others that run the same cases, each as one rank; rank 0 writes the report. nullptr: this
+  // process is alone, and ranks are its threads.
+  Communicator* processes = nullptr;
 };
 
 struct RunOutcome {
@@ -40,7 +43,8 @@ struct RunOutcome {
 
 // First checks all cases and that `out` can be written: throws Error for a case that cannot be (usage), or when none can
 // be prepared, a checkpoint stands in the way (see checkpoint_start()), or `begun` is of another run or machine. After
-// that nothing throws for the fault of one case. An interrupted run records the other cases as skipped.
+// that nothing throws for the fault of one case. An interrupted run records the other cases as skipped, and so does one
+// whose processes were lost; the first of the survivors writes the report then.
 RunOutcome run_cases(const RunRequest& request);
 
 }  // namespace gpusizer

@@ -26,7 +26,7 @@ std::optional<TensorValues> trained_weights(record::Case& record, const CaseConf
   record.facts.model_flops_per_sample = prepared.facts.flops_per_sample;
   MonotonicClock clock;
   LoopResult result;
-  ExecutorTrainer trainer(prepared, context.stop);
+  ExecutorTrainer trainer(prepared, prepared.ranks.front(), context.stop);
   train_and_measure(
       trainer, prepared.loop, clock, context.stop,
       [&](const LoopResult& now) {

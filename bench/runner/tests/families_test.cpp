@@ -48,7 +48,7 @@ std::string refusal(const CaseConfig& config) {
 
 TEST(Families, EachBucketHasItsPrograms) {
   const PreparedCase prepared = prepare_case(complete_case(tiny_bert()));
-  const auto& buckets = prepared.programs.buckets;
+  const auto& buckets = prepared.ranks[0].programs.buckets;
   ASSERT_EQ(buckets.size(), 3u);
   std::int64_t samples = 0;
   for (std::size_t i = 0; i < buckets.size(); ++i) {
@@ -57,7 +57,7 @@ TEST(Families, EachBucketHasItsPrograms) {
     EXPECT_EQ(buckets[i].train >= 0, epoch.full_steps > 0);
     EXPECT_EQ(buckets[i].train_tail >= 0, epoch.tail_samples > 0);
     if (buckets[i].train < 0) continue;
-    const Program& program = prepared.programs.lowered[static_cast<std::size_t>(buckets[i].train)].program;
+    const Program& program = prepared.ranks[0].programs.lowered[static_cast<std::size_t>(buckets[i].train)].program;
     EXPECT_EQ(program.find("input_ids")->shape, (Shape{4, std::int64_t{8} << i}));
   }
   EXPECT_EQ(samples, 50);

@@ -8,7 +8,7 @@
 namespace gpusizer {
 namespace {
 
-class FakeClock final : public Clock {
+class SecondsClock final : public Clock {
  public:
   double seconds() override { return now; }
   double now = 1000;
@@ -16,9 +16,9 @@ class FakeClock final : public Clock {
 
 // A step takes 1/8 s, an evaluation 50 s (every second long is exact in binary); what is learned depends on the step
 // alone.
-class FakeTrainer final : public Trainer {
+class ShortTrainer final : public Trainer {
  public:
-  explicit FakeTrainer(FakeClock& clock) : clock_(clock) {}
+  explicit ShortTrainer(SecondsClock& clock) : clock_(clock) {}
 
   StepOutcome step(double rate) override {
     clock_.now += 0.125;
@@ -37,12 +37,12 @@ class FakeTrainer final : public Trainer {
   std::vector<double> rates;
 
  private:
-  FakeClock& clock_;
+  SecondsClock& clock_;
 };
 
 struct FakeRun {
-  FakeClock clock;
-  FakeTrainer trainer{clock};
+  SecondsClock clock;
+  ShortTrainer trainer{clock};
   LoopPlan plan{.learning_rate = {.highest = 0.5}, .steps_per_epoch = 10, .total_steps = 40, .evaluate = true};
   LoopResult result;
   std::int64_t signal_at = -1;

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes that run the same cases together agree on what happened to each of them.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "bench/runner/prepared_case.hpp"
+#include "workloads/backend/communicator/communicator.hpp"
+
+namespace gpusizer {
+
+// One process alone agrees with itself. Every function is called by all processes in the same order, and throws
+// CommunicationError when one of them is lost.
+class Lockstep {
+ public:
+  // nullptr: this process is alone. The communicator must outlive this.
+  explicit Lockstep(Communicator* processes = nullptr);
+
+  Communicator* processes() const { return processes_; }
+  bool leads() const { return !processes_ || processes_->rank() == 0; }
+  // Which ranks of a case are here.
+  const LocalRanks& local() const { return local_; }
+
+  // Does the work; when it threw on any process, throws on all of them: the own error, else the first other one's with
+  // its rank.
+  void together(const std::function<void()>& work) const;
+  // What rank 0 says.
+  std::string of_leader(const std::string& own) const;
+  // Throws Error(usage) where a text that says how a run was started is not the same everywhere.
+  void require_same(const std::string& text) const;
+
+ private:
+  Communicator* processes_;
+  LocalRanks local_;
+};
+
+}  // namespace gpusizer

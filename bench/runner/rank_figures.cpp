@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small messages on the control channel, and sums of the workload's own sizes.
+#include "bench/runner/rank_figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <sstream>
+
+#include "workloads/backend/communicator/communicator.hpp"
+#include "workloads/program/builder.hpp"
+
+namespace gpusizer {
+namespace {
+
+using record::Maybe;
+
+constexpr int kRepetitions = 5;  // after one to warm up
+
+std::vector<double> numbers_in(const std::string& text) {
+  std::istringstream words(text);
+  std::vector<double> numbers;
+  for (std::string word; words >> word;) numbers.push_back(std::stod(word));
+  return numbers;
+}
+
+struct Tokens {
+  std::int64_t real = 0, padded = 0;
+};
+
+std::string bytes_of(const std::vector<RankStep>& steps) {
+  std::vector<Tokens> tokens;
+  for (const RankStep& step : steps) tokens.push_back({step.real_tokens, step.padded_tokens});
+  std::string bytes(tokens.size() * sizeof(Tokens), '\0');
+  if (!tokens.empty()) std::memcpy(bytes.data(), tokens.data(), bytes.size());
+  return bytes;
+}
+
+// Named so by data_parallel().
+bool sums_gradients(const Operation& op) {
+  return (op.kind == OpKind::all_reduce || op.kind == OpKind::reduce_scatter) && op.layer.starts_with("gradients.");
+}
+
+std::int64_t bytes_of(const Program& program, const Operation& op) {
+  std::int64_t bytes = 0;
+  for (const TensorId id : op.inputs)
+    bytes += element_count(program.tensor(id).shape) * element_bytes(program.tensor(id).dtype);
+  return bytes;
+}
+
+// Those of `training` by their sizes, each size once; the ranks of a group have the same.
+std::map<std::int64_t, CollectiveAttributes> sizes_of(const Program& training) {
+  std::map<std::int64_t, CollectiveAttributes> sizes;
+  for (const Operation& op : training.operations)
+    if (sums_gradients(op)) {
+      auto attributes = std::get<CollectiveAttributes>(op.attributes);
+      attributes.owners.clear();
+      sizes.try_emplace(bytes_of(training, op), std::move(attributes));
+    }
+  return sizes;
+}
+
+Program sum_program(std::int64_t bytes, const CollectiveAttributes& attributes) {
+  ProgramBuilder b{fmt::format("sum of {} bytes", bytes), 1};
+  const TensorId values = b.persistent("values", {bytes / 4}, Role::state, {});
+  b.apply(OpKind::all_reduce, "sum", {values}, attributes, Phase::communicate);
+  return b.finish();
+}
+
+double median(std::vector<double> seconds) {
+  std::ranges::sort(seconds);
+  return seconds[seconds.size() / 2];
+}
+
+double median_seconds(const PreparedCase& p, const Program& program, Communicator& others) {
+  std::vector<LoweredProgram> lowered{lower(program, p.backend->target(p.device))};
+  const auto executor = p.backend->make_executor(std::move(lowered), p.device, &others);
+  initialize(*executor, 1, 0);
+  std::vector<double> seconds;
+  for (int i = 0; i <= kRepetitions; ++i) {
+    others.barrier();
+    executor->enqueue(0, {});
+    const auto result = executor->collect();
+    if (i > 0 && result) seconds.push_back(result->device_seconds);
+  }
+  return median(seconds);
+}
+
+}  // namespace
+
+void add_tokens_of_others(const ExecutorTrainer& trainer, LoopResult& result) {
+  const auto texts = trainer.others()->all_gather(bytes_of(trainer.rank_steps()));
+  const std::size_t count = trainer.rank_steps().size(), first = result.steps.size() - count;
+  for (std::size_t i = 0; i < count; ++i) {
+    Tokens sum;
+    for (const std::string& text : texts) {
+      Tokens one;
+      if (text.size() < (i + 1) * sizeof one) continue;
+      std::memcpy(&one, text.data() + i * sizeof one, sizeof one);
+      sum = {sum.real + one.real, sum.padded + one.padded};
+    }
+    result.steps[first + i].real_tokens = sum.real;
+    result.steps[first + i].padded_tokens = sum.padded;
+  }
+}
+
+record::Communication gather_rank_figures(const ExecutorTrainer& trainer, std::int64_t first) {
+  double busy = 0, exposed = 0, count = 0;
+  const auto& steps = trainer.rank_steps();
+  for (auto i = static_cast<std::size_t>(std::max<std::int64_t>(first, 0)); i < steps.size(); ++i, ++count) {
+    busy += steps[i].device_seconds - steps[i].exposed_seconds;
+    exposed += steps[i].exposed_seconds;
+  }
+  const std::string own = count > 0 ? fmt::format("{} {}", busy / count, exposed / count) : "";
+  record::Communication c;
+  double sum = 0, worst = 0;
+  for (const std::string& text : trainer.others()->all_gather(own)) {
+    const auto numbers = numbers_in(text);
+    if (numbers.size() != 2) continue;
+    c.rank_step_seconds.push_back(numbers[0]);
+    sum += numbers[1];
+    worst = std::max(worst, numbers[1]);
+  }
+  if (c.rank_step_seconds.empty()) {
+    c.exposed_seconds = c.worst_exposed_seconds = Maybe<double>::missing("no step was measured");
+    c.slowest_rank = Maybe<std::int64_t>::missing("no step was measured");
+    return c;
+  }
+  c.exposed_seconds = sum / static_cast<double>(c.rank_step_seconds.size());
+  c.worst_exposed_seconds = worst;
+  c.slowest_rank = std::ranges::max_element(c.rank_step_seconds) - c.rank_step_seconds.begin();
+  return c;
+}
+
+std::vector<std::int64_t> bucket_bytes(const Program& training) {
+  std::vector<std::int64_t> bytes;
+  for (const Operation& op : training.operations)
+    if (sums_gradients(op)) bytes.push_back(bytes_of(training, op));
+  return bytes;
+}
+
+std::vector<record::AllReduceTime> measure_all_reduces(const PreparedCase& prepared, const Program& training,
+                                                       Communicator& others) {
+  // Groups may differ in how many sums they have: those with fewer only keep step with the barriers.
+  const auto sizes = sizes_of(training);
+  std::size_t most = 0;
+  for (const std::string& text : others.all_gather(std::to_string(sizes.size())))
+    most = std::max(most, static_cast<std::size_t>(std::stoul(text)));
+  std::vector<record::AllReduceTime> times;
+  auto next = sizes.begin();
+  for (std::size_t i = 0; i < most; ++i) {
+    std::string own;
+    if (next == sizes.end()) {
+      for (int k = 0; k <= kRepetitions; ++k) others.barrier();
+    } else {
+      own = fmt::format("{}", median_seconds(prepared, sum_program(next->first, next->second), others));
+    }
+    const auto texts = others.all_gather(own);
+    if (next == sizes.end()) continue;
+    record::AllReduceTime& time = times.emplace_back();
+    time.bytes = next->first;
+    double slowest = 0;
+    for (const std::int32_t rank : next->second.ranks)
+      slowest = std::max(slowest, std::stod(texts[static_cast<std::size_t>(rank)]));
+    const auto n = static_cast<double>(next->second.ranks.size());
+    time.seconds = slowest;
+    time.bus_bytes_per_second = slowest > 0 ? Maybe<double>(static_cast<double>(time.bytes) / slowest * 2 * (n - 1) / n)
+                                            : Maybe<double>::missing("it took no time that the clock can see");
+    ++next;
+  }
+  return times;
+}
+
+}  // namespace gpusizer
