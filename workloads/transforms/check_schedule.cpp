@@ -28,7 +28,8 @@ std::string compare(const std::vector<int32_t>& group, int32_t a, const std::vec
   const std::string ranks = fmt::format("among ranks {}", fmt::join(group, ", "));
   for (size_t i = 0; i < std::min(of_a.size(), of_b.size()); ++i)
     if (!of_a[i]->same_as(*of_b[i]))
-      return fmt::format("collective {} {}: rank {} runs {}, rank {} runs {}", i + 1, ranks, a, call(*of_a[i]), b, call(*of_b[i]));
+      return fmt::format("collective {} {}: rank {} runs {}, rank {} runs {}", i + 1, ranks, a, call(*of_a[i]), b,
+                         call(*of_b[i]));
   if (of_a.size() == of_b.size()) return "";
   const bool a_more = of_a.size() > of_b.size();
   const Exchange& extra = a_more ? *of_a[of_b.size()] : *of_b[of_a.size()];
@@ -63,11 +64,13 @@ void compare_messages(const Exchanges& all, std::vector<std::string>& faults) {
       if (i >= receives.size())
         faults.push_back(fmt::format("rank {} runs {} to rank {}, which never receives it", from, call(*sends[i]), to));
       else if (i >= sends.size())
-        faults.push_back(fmt::format("rank {} runs {} from rank {}, which never sends it", to, call(*receives[i]), from));
+        faults.push_back(
+            fmt::format("rank {} runs {} from rank {}, which never sends it", to, call(*receives[i]), from));
       else if (sends[i]->tensors != receives[i]->tensors)
-        faults.push_back(fmt::format("message {} from rank {} to rank {}: {} meets {}",
-                                     i + 1, from, to, call(*sends[i]), call(*receives[i])));
-      else continue;
+        faults.push_back(fmt::format("message {} from rank {} to rank {}: {} meets {}", i + 1, from, to,
+                                     call(*sends[i]), call(*receives[i])));
+      else
+        continue;
       break;  // what comes after a mismatch tells nothing new
     }
   }

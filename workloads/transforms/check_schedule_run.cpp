@@ -110,7 +110,8 @@ class Run {
       return true;
     }
     const auto others = partners(*e);
-    if (!std::ranges::all_of(others, [&](const auto& other) { return has_come(*other.second, other.first); })) return false;
+    if (!std::ranges::all_of(others, [&](const auto& other) { return has_come(*other.second, other.first); }))
+      return false;
     if (!e->is_collective()) finish(*e, rank);
     for (const auto& [other, theirs] : others) finish(*theirs, other);
     return true;
@@ -154,15 +155,17 @@ Exchanges exchanges(std::span<const Program> ranks) {
   for (size_t r = 0; r < all.ranks.size(); ++r)
     for (Exchange& e : all.ranks[r]) {
       const auto rank = static_cast<int32_t>(r);
-      auto& list = e.is_collective()           ? all.collectives[e.peers][rank]
-                   : e.kind == OpKind::send    ? all.messages[{rank, e.peers[0]}].first
-                                               : all.messages[{e.peers[0], rank}].second;
+      auto& list = e.is_collective()        ? all.collectives[e.peers][rank]
+                   : e.kind == OpKind::send ? all.messages[{rank, e.peers[0]}].first
+                                            : all.messages[{e.peers[0], rank}].second;
       e.number = list.size();
       list.push_back(&e);
     }
   return all;
 }
 
-std::string run_to_the_end(std::span<const Program> ranks, const Exchanges& all) { return Run(ranks, all).to_the_end(); }
+std::string run_to_the_end(std::span<const Program> ranks, const Exchanges& all) {
+  return Run(ranks, all).to_the_end();
+}
 
 }  // namespace gpusizer

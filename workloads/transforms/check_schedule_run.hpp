@@ -25,8 +25,8 @@ struct Exchange {
   int32_t operation = 0;  // its index in the rank's program
   OpKind kind{};
   std::string_view name, layer{};
-  int32_t rank = 0;                         // whose it is: a collective says so itself
-  std::vector<int32_t> peers{}, owners{};   // a collective's ranks and owners; a message's other rank
+  int32_t rank = 0;                        // whose it is: a collective says so itself
+  std::vector<int32_t> peers{}, owners{};  // a collective's ranks and owners; a message's other rank
   std::vector<ExchangedTensor> tensors{};
   size_t number = 0;  // among those of its group, or of its pair of ranks and direction, on this rank
 
@@ -41,7 +41,8 @@ using ExchangeList = std::vector<const Exchange*>;
 struct Exchanges {
   std::vector<std::vector<Exchange>> ranks;  // by rank, in the order of its program
   std::map<std::vector<int32_t>, std::map<int32_t, ExchangeList>> collectives{};  // by group, then rank
-  std::map<std::pair<int32_t, int32_t>, std::pair<ExchangeList, ExchangeList>> messages{};  // by (from, to): sends, receives
+  std::map<std::pair<int32_t, int32_t>, std::pair<ExchangeList, ExchangeList>>
+      messages{};  // by (from, to): sends, receives
 };
 
 Exchanges exchanges(std::span<const Program> ranks);

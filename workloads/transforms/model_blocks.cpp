@@ -36,8 +36,10 @@ bool judges_predictions(OpKind kind) {
     case OpKind::mse_loss:
     case OpKind::pinball_loss:
     case OpKind::vocabulary_loss_part:
-    case OpKind::vocabulary_loss: return true;
-    default: return false;
+    case OpKind::vocabulary_loss:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -50,7 +52,8 @@ std::vector<bool> after_loss(const Program& program) {
       return writer >= 0 && writer < static_cast<int32_t>(after.size()) && !is_persistent(program.tensor(id).role) &&
              after[static_cast<size_t>(writer)];
     };
-    after.push_back(op.phase == Phase::backward || op.forward_op >= 0 || std::ranges::any_of(op.inputs, reads_backward));
+    after.push_back(op.phase == Phase::backward || op.forward_op >= 0 ||
+                    std::ranges::any_of(op.inputs, reads_backward));
   }
   return after;
 }

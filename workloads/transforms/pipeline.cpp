@@ -49,7 +49,8 @@ std::vector<PipelineReads> reads_between(const PipelineStep& whole, int32_t micr
     const int32_t from = whole.places[static_cast<size_t>(writer)].stage;
     if (from == PipelinePlace::everywhere || from == stage) return;
     if (p.tensor(id).dtype == DType::opaque)
-      throw Error(Fault::failed, fmt::format("'{}' has a form of its own and cannot be sent", p.tensor(id).name), p.name);
+      throw Error(Fault::failed, fmt::format("'{}' has a form of its own and cannot be sent", p.tensor(id).name),
+                  p.name);
     reads.push_back({id, writer, stage, job});
   };
   for (size_t i = 0; i < p.operations.size(); ++i) {
@@ -70,16 +71,21 @@ std::string_view to_string(PipelineSchedule schedule) {
 PipelineSchedule pipeline_schedule(std::string_view word) {
   const auto it = std::ranges::find(schedules, word, &ScheduleName::name);
   if (it == std::end(schedules))
-    throw Error(Fault::usage, fmt::format("there is no pipeline schedule '{}'", word), "--schedule", "use gpipe or 1f1b");
+    throw Error(Fault::usage, fmt::format("there is no pipeline schedule '{}'", word), "--schedule",
+                "use gpipe or 1f1b");
   return it->schedule;
 }
 
-std::vector<PipelineStage> pipeline(const Differentiated& step, const PipelinePlan& plan, std::span<const int32_t> ranks,
-                                    PipelineSchedule schedule) {
+std::vector<PipelineStage> pipeline(const Differentiated& step, const PipelinePlan& plan,
+                                    std::span<const int32_t> ranks, PipelineSchedule schedule) {
   require_fit(plan, ranks);
   if (plan.stages == 1) return {{step, {}}};
-  PipelineStep whole{.step = step, .places = pipeline_places(step.program, plan), .spread = {}, .orders = {},
-                     .messages = {}, .ranks = {ranks.begin(), ranks.end()}};
+  PipelineStep whole{.step = step,
+                     .places = pipeline_places(step.program, plan),
+                     .spread = {},
+                     .orders = {},
+                     .messages = {},
+                     .ranks = {ranks.begin(), ranks.end()}};
   whole.spread = spread_gradients(step, whole.places);
   const int32_t micro_batches = micro_batch_count(whole.places);
   for (int32_t s = 0; s < plan.stages; ++s)

@@ -15,9 +15,9 @@
 namespace gpusizer {
 
 // gpipe: all micro-batches forward, then all backward (Huang et al., "GPipe", 2019).
-// one_forward_one_backward: a stage starts with as many micro-batches as there are stages behind it, then alternates, so
-// that it keeps the activations of few (Narayanan et al., "PipeDream", 2019, without its weight versions).
-// Both run the micro-batches forward in order and backward in order, so that gradients are summed in the same order.
+// one_forward_one_backward: a stage starts with as many micro-batches as there are stages behind it, then alternates,
+// so that it keeps the activations of few (Narayanan et al., "PipeDream", 2019, without its weight versions). Both run
+// the micro-batches forward in order and backward in order, so that gradients are summed in the same order.
 enum class PipelineSchedule : uint8_t { gpipe, one_forward_one_backward };
 std::string_view to_string(PipelineSchedule schedule);  // "gpipe", "1f1b"
 // Throws Error(usage) for another word, naming the known ones.
@@ -33,13 +33,13 @@ struct PipelineStage {
 };
 
 // The stages of a step that accumulate_gradients() unrolled (or of a plain one: a single micro-batch), after
-// mixed_precision. `ranks` says which world rank each stage is. An operation that the plan does not know goes where what
-// it reads is made; backward operations go with their forward operations. What depends on no activation (casts of
+// mixed_precision. `ranks` says which world rank each stage is. An operation that the plan does not know goes where
+// what it reads is made; backward operations go with their forward operations. What depends on no activation (casts of
 // parameters, shares of the loss) is repeated on every stage that needs it; the state "loss_scale" is on all of them.
 // Inputs are on every stage that reads them and are never sent.
 // Throws Error(usage) where the plan's stages and the ranks differ in number, or a rank appears twice.
-std::vector<PipelineStage> pipeline(const Differentiated& step, const PipelinePlan& plan, std::span<const int32_t> ranks,
-                                    PipelineSchedule schedule);
+std::vector<PipelineStage> pipeline(const Differentiated& step, const PipelinePlan& plan,
+                                    std::span<const int32_t> ranks, PipelineSchedule schedule);
 // The same for a program without gradients: evaluation, inference.
 std::vector<Program> pipeline(const Program& forward, const PipelinePlan& plan, std::span<const int32_t> ranks);
 

@@ -17,8 +17,8 @@ struct Addends {
   std::set<int32_t> stages;  // of what they add up
 };
 
-void follow(const Program& p, const std::vector<int32_t>& made_by, const std::vector<PipelinePlace>& places, TensorId id,
-            Addends& found) {
+void follow(const Program& p, const std::vector<int32_t>& made_by, const std::vector<PipelinePlace>& places,
+            TensorId id, Addends& found) {
   const int32_t writer = made_by[static_cast<size_t>(id.index)];
   if (writer < 0) return;
   const Operation& op = p.operations[static_cast<size_t>(writer)];
@@ -55,8 +55,10 @@ SpreadGradients spread_gradients(const Differentiated& step, const std::vector<P
     follow(p, made_by, places, gradient, found);
     for (const int32_t stage : reading_stages(p, places, parameter))
       if (!found.stages.contains(stage))
-        throw Error(Fault::usage, fmt::format("stage {} reads '{}' but has no share in its gradient", stage,
-                                              p.tensor(parameter).name), p.name, "cut the model elsewhere");
+        throw Error(
+            Fault::usage,
+            fmt::format("stage {} reads '{}' but has no share in its gradient", stage, p.tensor(parameter).name),
+            p.name, "cut the model elsewhere");
     if (found.stages.size() < 2) continue;
     result.stages[parameter].assign(found.stages.begin(), found.stages.end());
     result.sums.insert(found.sums.begin(), found.sums.end());

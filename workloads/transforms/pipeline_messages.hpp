@@ -17,10 +17,10 @@ std::vector<PipelineJob> job_order(PipelineSchedule schedule, int32_t stage, int
 
 // All that one job makes for one other stage.
 struct StageMessage {
-  int32_t from = 0, to = 0;         // stages
-  PipelineJob job{};                // that makes the contents
+  int32_t from = 0, to = 0;          // stages
+  PipelineJob job{};                 // that makes the contents
   std::vector<TensorId> contents{};  // in the order in which they are made
-  size_t received_at = 0;           // the number of the receiving stage's job in front of which the receive stands
+  size_t received_at = 0;            // the number of the receiving stage's job in front of which the receive stands
 };
 
 struct PipelineReads {
@@ -30,8 +30,8 @@ struct PipelineReads {
   PipelineJob job{};   // of that stage
 };
 
-// For each stage the messages that it receives, in order; those from one stage come in the order in which it sends them.
-// A receive stands one job before that which needs it, so that the message travels while the stage computes.
+// For each stage the messages that it receives, in order; those from one stage come in the order in which it sends
+// them. A receive stands one job before that which needs it, so that the message travels while the stage computes.
 std::vector<std::vector<StageMessage>> stage_messages(const std::vector<PipelineReads>& reads,
                                                       const std::vector<PipelinePlace>& places,
                                                       const std::vector<std::vector<PipelineJob>>& orders);

@@ -57,7 +57,8 @@ class Places {
     auto from = sources(op);
     std::erase_if(from, [](const PipelinePlace& place) { return place.stage == PipelinePlace::everywhere; });
     const auto planned = plan_.stage_of_layer.find(without_again(op.layer));
-    const bool counts = op.kind == OpKind::count_labels || (from.empty() && gives_numbers(op) && !judges_predictions(op.kind));
+    const bool counts =
+        op.kind == OpKind::count_labels || (from.empty() && gives_numbers(op) && !judges_predictions(op.kind));
     if (op.forward_op >= 0) return with_job(op, from, places_[static_cast<size_t>(op.forward_op)].stage);
     if (counts) return {.early = true};
     if (planned != plan_.stage_of_layer.end() && !gives_numbers_of_others(op, from))

@@ -28,12 +28,15 @@ struct Unit {
 
 int64_t bytes_of(const Tensor& t) { return element_count(t.shape) * element_bytes(t.dtype); }
 
-bool is_number(const Program& p, TensorId id) { return p.tensor(id).shape.empty() && p.tensor(id).dtype != DType::opaque; }
+bool is_number(const Program& p, TensorId id) {
+  return p.tensor(id).shape.empty() && p.tensor(id).dtype != DType::opaque;
+}
 
 // Shares of the loss and the like: they go where they are needed, whatever their place in the list.
 bool only_numbers(const Program& p, const Operation& op) {
   const auto number = [&](TensorId id) { return is_number(p, id); };
-  return op.kind == OpKind::count_labels || (std::ranges::all_of(op.inputs, number) && std::ranges::all_of(op.outputs, number));
+  return op.kind == OpKind::count_labels ||
+         (std::ranges::all_of(op.inputs, number) && std::ranges::all_of(op.outputs, number));
 }
 
 bool reads_parameter(const Program& p, const Operation& op) {
@@ -66,7 +69,9 @@ class Units {
     return bytes;
   }
 
-  int64_t block_count() const { return std::ranges::count_if(list_, [](const Unit& u) { return !u.block.empty(); }); }
+  int64_t block_count() const {
+    return std::ranges::count_if(list_, [](const Unit& u) { return !u.block.empty(); });
+  }
 
  private:
   size_t index(const Operation& op) const { return static_cast<size_t>(&op - p_.operations.data()); }
@@ -194,10 +199,14 @@ int64_t block_count(const Program& program) { return Units(program).block_count(
 PipelinePlan plan_stages(const Differentiated& step, int32_t stages) {
   const Units units(step.program);
   const auto most = static_cast<int32_t>(units.list().size());
-  if (stages < 1) throw Error(Fault::usage, fmt::format("a pipeline of {} stages cannot be", stages), "--parallel", "use pp=1 or more");
+  if (stages < 1)
+    throw Error(Fault::usage, fmt::format("a pipeline of {} stages cannot be", stages), "--parallel",
+                "use pp=1 or more");
   if (stages > most)
-    throw Error(Fault::usage, fmt::format("{} has only {} layers that can be cut apart, too few for {} stages",
-                                          step.program.name, most, stages), "--parallel", fmt::format("use pp={} or less", most));
+    throw Error(Fault::usage,
+                fmt::format("{} has only {} layers that can be cut apart, too few for {} stages", step.program.name,
+                            most, stages),
+                "--parallel", fmt::format("use pp={} or less", most));
   return plan_of(units, balanced_cuts(units, static_cast<size_t>(stages)));
 }
 
@@ -205,8 +214,10 @@ PipelinePlan plan_stages(const Differentiated& step, const std::vector<int64_t>&
   const Units units(step.program);
   const int64_t all = units.block_count(), given = std::accumulate(blocks.begin(), blocks.end(), int64_t{0});
   if (blocks.empty() || std::ranges::any_of(blocks, [](int64_t n) { return n < 1; }) || given != all)
-    throw Error(Fault::usage, fmt::format("stages of {} blocks do not make the {} blocks of {}", fmt::join(blocks, ", "),
-                                          all, step.program.name), "--stages", "give each stage at least one block, and all of them once");
+    throw Error(Fault::usage,
+                fmt::format("stages of {} blocks do not make the {} blocks of {}", fmt::join(blocks, ", "), all,
+                            step.program.name),
+                "--stages", "give each stage at least one block, and all of them once");
   size_t first = 0;
   while (units.list()[first].block.empty()) ++first;
   Cuts cuts{0};

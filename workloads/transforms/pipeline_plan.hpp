@@ -41,7 +41,8 @@ int64_t block_count(const Program& program);
 // one stage and for more than most_stages().
 PipelinePlan plan_stages(const Differentiated& step, int32_t stages);
 // Given: stage i has blocks[i] blocks (3,3,3,3); what comes before the blocks goes with the first stage, what comes
-// after them with the last. Throws Error(usage) where the numbers do not add up to the model's blocks or one is below 1.
+// after them with the last. Throws Error(usage) where the numbers do not add up to the model's blocks or one is
+// below 1.
 PipelinePlan plan_stages(const Differentiated& step, const std::vector<int64_t>& blocks);
 
 }  // namespace gpusizer

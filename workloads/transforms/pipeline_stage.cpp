@@ -23,14 +23,20 @@ bool starts_known(const Tensor& t) { return is_persistent(t.role) || t.role == R
 }  // namespace
 
 StageWriter::StageWriter(const PipelineStep& whole, int32_t stage)
-    : whole_(whole), from_(whole.step.program), stage_(stage), made_by_(writers(from_)),
-      needed_(from_.operations.size(), false), place_(from_.operations.size(), -1) {
+    : whole_(whole),
+      from_(whole.step.program),
+      stage_(stage),
+      made_by_(writers(from_)),
+      needed_(from_.operations.size(), false),
+      place_(from_.operations.size(), -1) {
   to_.name = from_.name;
   to_.batch = from_.batch;
   for (int32_t i = 0; i < static_cast<int32_t>(from_.operations.size()); ++i) {
     const PipelinePlace& place = whole.places[static_cast<size_t>(i)];
-    if (whole.spread.sums.contains(i)) sums_of_job_[place.job].push_back(i);
-    else if (place.stage == stage) operations_[place.job].push_back(i);
+    if (whole.spread.sums.contains(i))
+      sums_of_job_[place.job].push_back(i);
+    else if (place.stage == stage)
+      operations_[place.job].push_back(i);
   }
   for (const auto& list : whole.messages)
     for (const StageMessage& m : list)
@@ -70,7 +76,9 @@ TensorId StageWriter::here(TensorId id) {
 // Of what is everywhere, what this stage's operations and results depend on; what ranks exchange is the last stage's.
 void StageWriter::mark_needed() {
   std::vector<bool> wanted(from_.tensors.size(), false);
-  const auto want = [&](TensorId id) { if (id.index >= 0) wanted[static_cast<size_t>(id.index)] = true; };
+  const auto want = [&](TensorId id) {
+    if (id.index >= 0) wanted[static_cast<size_t>(id.index)] = true;
+  };
   const bool last = stage_ == whole_.last_stage();
   if (last) {
     want(from_.loss), want(from_.correct);
@@ -118,7 +126,8 @@ void StageWriter::write_receive(const StageMessage& m) {
     attributes.contents.push_back({t.name, t.shape, t.dtype, t.role});
     outputs.push_back(here_[id] = add_tensor(t));
   }
-  to_.operations.push_back({OpKind::receive, message_name(m), {}, std::move(outputs), std::move(attributes), Phase::communicate});
+  to_.operations.push_back(
+      {OpKind::receive, message_name(m), {}, std::move(outputs), std::move(attributes), Phase::communicate});
 }
 
 void StageWriter::send_what_is_ready(const PipelineJob& job) {
@@ -127,7 +136,8 @@ void StageWriter::send_what_is_ready(const PipelineJob& job) {
     std::vector<TensorId> inputs;
     for (const TensorId id : m->contents) inputs.push_back(here_.at(id));
     MessageAttributes attributes{.peer = whole_.ranks[static_cast<size_t>(m->to)]};
-    to_.operations.push_back({OpKind::send, message_name(*m), std::move(inputs), {}, std::move(attributes), Phase::communicate});
+    to_.operations.push_back(
+        {OpKind::send, message_name(*m), std::move(inputs), {}, std::move(attributes), Phase::communicate});
     return true;
   });
 }
@@ -191,7 +201,8 @@ void StageWriter::set_gradients() {
     }
   }
   const auto made_by = writers(to_);
-  std::ranges::stable_sort(gradients, {}, [&](const auto& pair) { return made_by[static_cast<size_t>(pair.second.index)]; });
+  std::ranges::stable_sort(gradients, {},
+                           [&](const auto& pair) { return made_by[static_cast<size_t>(pair.second.index)]; });
 }
 
 }  // namespace gpusizer

@@ -35,10 +35,11 @@ int32_t made_up_index(const std::string& name, int64_t element, int step) {
 // Joins the stages' programs: each goes on until it needs a message that has not been sent.
 class Joining {
  public:
-  Joining(const std::vector<PipelineStage>& stages, const std::vector<int32_t>& ranks) : stages_(stages), ranks_(ranks) {
+  Joining(const std::vector<PipelineStage>& stages, const std::vector<int32_t>& ranks)
+      : stages_(stages), ranks_(ranks) {
     to_.name = stages[0].step.program.name;
     to_.batch = stages[0].step.program.batch;
-    maps_.resize(stages.size()), next_.assign(stages.size(), 0);
+    maps_.resize(stages.size()), awaited_.resize(stages.size()), next_.assign(stages.size(), 0);
   }
 
   Differentiated run() {
@@ -67,12 +68,19 @@ class Joining {
     return maps_[s][id] = t.id;
   }
 
+  // Messages arrive whenever they may: an operation waits for those that it reads, a receive for nothing.
   bool advance(size_t s) {
     if (next_[s] == program(s).operations.size()) return false;
     const Operation& op = program(s).operations[next_[s]];
-    if (op.kind == OpKind::receive && !take(s, op)) return false;
+    for (const TensorId id : op.inputs)
+      if (!has_arrived(s, id)) return false;
     ++next_[s];
-    if (op.kind == OpKind::receive) return true;
+    if (op.kind == OpKind::receive) {
+      const Pair pair{std::get<MessageAttributes>(op.attributes).peer, ranks_[s]};
+      for (size_t i = 0; i < op.outputs.size(); ++i) awaited_[s][op.outputs[i]] = {pair, received_[pair], i};
+      ++received_[pair];
+      return true;
+    }
     Operation copy = op;
     for (TensorId& id : copy.inputs) id = map(s, id);
     if (op.kind == OpKind::send) {
@@ -85,11 +93,13 @@ class Joining {
     return true;
   }
 
-  bool take(size_t s, const Operation& receive) {
-    auto& queue = sent_[{std::get<MessageAttributes>(receive.attributes).peer, ranks_[s]}];
-    if (queue.empty()) return false;
-    for (size_t i = 0; i < receive.outputs.size(); ++i) maps_[s][receive.outputs[i]] = queue.front().at(i);
-    queue.pop_front();
+  bool has_arrived(size_t s, TensorId id) {
+    const auto it = awaited_[s].find(id);
+    if (it == awaited_[s].end()) return true;
+    const auto& [pair, number, place] = it->second;
+    if (sent_[pair].size() <= number) return false;
+    maps_[s][id] = sent_[pair][number].at(place);
+    awaited_[s].erase(it);
     return true;
   }
 
@@ -119,7 +129,14 @@ class Joining {
   Program to_;
   std::vector<std::map<TensorId, TensorId>> maps_;
   std::vector<size_t> next_;
-  std::map<std::pair<int32_t, int32_t>, std::deque<std::vector<TensorId>>> sent_;
+  using Pair = std::pair<int32_t, int32_t>;  // ranks: from, to
+  std::map<Pair, std::vector<std::vector<TensorId>>> sent_;
+  std::map<Pair, size_t> received_;
+  struct Awaited {
+    Pair pair;
+    size_t message, place;
+  };
+  std::vector<std::map<TensorId, Awaited>> awaited_;  // by stage: what a receive will bring
 };
 
 }  // namespace
@@ -128,9 +145,15 @@ Program small_model(const std::string& name, int64_t layers, int64_t batch, Mode
   ModelOptions o;
   if (name == "resnet8") o.classes = 2, o.image_size = 8;
   if (name == "bert-mini")
-    o = {.layers = layers, .hidden = 8, .heads = 2, .feed_forward = 12, .vocabulary = vocabulary, .sequence = sequence,
+    o = {.layers = layers,
+         .hidden = 8,
+         .heads = 2,
+         .feed_forward = 12,
+         .vocabulary = vocabulary,
+         .sequence = sequence,
          .predictions = 3};
-  if (name == "temporal") o = {.layers = layers, .hidden = 8, .heads = 2, .feed_forward = 12, .window = 6, .horizon = 3};
+  if (name == "temporal")
+    o = {.layers = layers, .hidden = 8, .heads = 2, .feed_forward = 12, .window = 6, .horizon = 3};
   if (name == "lstm") o = {.layers = layers, .hidden = 8, .window = 6, .horizon = 3};
   return build_model(find_model(name), o, batch, mode);
 }

@@ -11,7 +11,8 @@
 
 namespace gpusizer {
 
-// Small models whose steps take no time: "bert-mini", "temporal", "lstm", "resnet8", each with `layers` where it has them.
+// Small models whose steps take no time: "bert-mini", "temporal", "lstm", "resnet8", each with `layers` where it has
+// them.
 Program small_model(const std::string& name, int64_t layers, int64_t batch, Mode mode = Mode::train);
 
 // The stages as one rank would run them: a message's contents are read where they were made, and gradients of tied
