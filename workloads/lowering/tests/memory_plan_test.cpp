@@ -78,21 +78,41 @@ TEST(MemoryPlan, ProgramsShareWhatPersistsAndUseTheRestInTurn) {
   }
 }
 
+// Operations of any kind in any order; with `ranks` there are some that go on side by side with the others.
+Program random_program(std::mt19937& random, bool ranks) {
+  const auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
+  ProgramBuilder b{"random", 1};
+  std::vector<TensorId> known{b.input("x", {4}), b.input("y", {4}), b.persistent("w", {4}, Role::parameter, {})};
+  const size_t count = 5 + below(30);
+  for (size_t i = 0; i < count; ++i) {
+    const auto any = [&] { return known[below(known.size())]; };
+    const std::string name = fmt::format("t{}", i);
+    MessageAttributes message{1, {}};
+    switch (below(ranks ? 6 : 2)) {
+      case 0: known.push_back(relu(b, name, any())); break;
+      case 1: known.push_back(add(b, name, any(), any())); break;
+      case 2: b.apply(OpKind::send, name, {any()}, message, Phase::communicate); break;
+      case 3:
+        message.contents = {{name, {4}, DType::f32, Role::activation}};
+        known.push_back(b.apply(OpKind::receive, name + ".receive", {}, message, Phase::communicate)[0]);
+        break;
+      default: {
+        const auto sums = b.apply(OpKind::all_reduce, name, {any()}, CollectiveAttributes{0, {0, 1}, {}}, Phase::communicate);
+        known.push_back(sums[0]);
+      }
+    }
+  }
+  Program p = b.finish();
+  p.loss = known.back();
+  return p;
+}
+
 // Programs whose tensors have any size and any lifetime: the plan is sound and never larger than all tensors together.
 TEST(MemoryPlan, IsSoundForRandomPrograms) {
   std::mt19937 random{17};
   const auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
-  for (int round = 0; round < 200; ++round) {
-    ProgramBuilder b{"random", 1};
-    std::vector<TensorId> known{b.input("x", {4}), b.input("y", {4}), b.persistent("w", {4}, Role::parameter, {})};
-    const size_t count = 5 + below(30);
-    for (size_t i = 0; i < count; ++i) {
-      const auto any = [&] { return known[below(known.size())]; };
-      const std::string name = fmt::format("t{}", i);
-      known.push_back(below(2) == 0 ? relu(b, name, any()) : add(b, name, any(), any()));
-    }
-    Program p = b.finish();
-    p.loss = known.back();
+  for (int round = 0; round < 400; ++round) {
+    const Program p = random_program(random, round % 2 == 1);
     std::vector<LoweredProgram> programs{{.target = "random", .program = p}};
     int64_t total = 0;
     const auto size = [&] {
