@@ -109,6 +109,8 @@ void check_length(const CaseConfig& c) {
 }
 
 void check_checkpoints(const CaseConfig& c) {
+  if (!c.checkpoint_of.empty() && c.checkpoint.empty())
+    refuse("checkpoints need a folder", "--checkpoint-of", "add --checkpoint DIR");
   if (!c.checkpoint_every) return;
   check_range(*c.checkpoint_every, 1, INT32_MAX, "--checkpoint-every");
   if (c.checkpoint.empty()) refuse("checkpoints need a folder", "--checkpoint-every", "add --checkpoint DIR");

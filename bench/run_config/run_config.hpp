@@ -57,6 +57,7 @@ struct CaseConfig {
 
   std::string checkpoint;  // a folder for what is needed to go on after an interruption; empty: nothing is saved
   std::optional<std::int64_t> checkpoint_every;  // steps between two; empty: as many as an epoch has
+  std::string checkpoint_of;  // the case whose checkpoints these are, the same job in another layout; empty: its own
 
   std::string mode = "train";  // or "infer": answers requests of `batch` samples, after a training where one is asked for
   std::optional<double> rate;  // infer: requests offered per second; empty: one after the other
@@ -80,5 +81,10 @@ bool trains(const CaseConfig& config);
 
 // "resnet50/synthetic/b16/fp32/cpu": the same whenever the same case is run, with what departs from the usual appended.
 std::string case_id(const CaseConfig& config);
+
+// Whose checkpoints a case of that id writes and goes on from.
+inline const std::string& checkpoint_id(const CaseConfig& config, const std::string& case_id) {
+  return config.checkpoint_of.empty() ? case_id : config.checkpoint_of;
+}
 
 }  // namespace gpusizer

@@ -123,6 +123,7 @@ constexpr Setting kSettings[] = {
     {"target-accuracy", Kind::number, "A", "stop when the test accuracy reaches A (0 to 1), and report the time", [](CaseConfig& c, const Value& v) { c.target_accuracy = number(v); }},
     {"checkpoint", Kind::word, "DIR", "save weights and all else there that --resume needs, the last two times", [](CaseConfig& c, const Value& v) { c.checkpoint = word(v); }},
     {"checkpoint-every", Kind::whole, "N", "steps between checkpoints; the end and an interruption have one too [an epoch]", [](CaseConfig& c, const Value& v) { c.checkpoint_every = whole(v); }},
+    {"checkpoint-of", Kind::word, "CASE", "the checkpoints are those of this case, the same job in another layout [its own]", [](CaseConfig& c, const Value& v) { c.checkpoint_of = word(v); }},
     {"rate", Kind::number, "R", "to infer: requests offered per second, at random moments [each when the one before is done]", [](CaseConfig& c, const Value& v) { c.rate = number(v); }},
     {"requests", Kind::whole, "N", "to infer: requests to each form of the model [as many as come in --max-seconds]", [](CaseConfig& c, const Value& v) { c.requests = whole(v); }},
     {"weights", Kind::word, "FILE", "to infer: a checkpoint or another safetensors file [trained with --epochs or --steps, else random]", [](CaseConfig& c, const Value& v) { c.weights = word(v); }},

@@ -149,5 +149,12 @@ TEST(ParallelConfig, RefusesModesThatExcludeEachOther) {
   expect_no_layout(bert({{"mode", "infer"}, {"recompute", "on"}}), "--mode");
 }
 
+TEST(ParallelConfig, AnotherLayoutGoesOnFromTheCheckpointsOfTheFirst) {
+  const CaseConfig c = spread(bert({{"devices", "2"}, {"checkpoint", "saved"}, {"checkpoint-of", "a/dp4"}}));
+  EXPECT_EQ(checkpoint_id(c, case_id(c)), "a/dp4");
+  EXPECT_EQ(checkpoint_id(spread(bert({})), "a/dp2"), "a/dp2");
+  expect_no_layout(bert({{"checkpoint-of", "a/dp4"}}), "--checkpoint-of");
+}
+
 }  // namespace
 }  // namespace gpusizer
