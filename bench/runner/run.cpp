@@ -14,6 +14,7 @@
 #include "bench/runner/resumed_report.hpp"
 #include "reports/record/atomic_file.hpp"
 #include "reports/record/report_file.hpp"
+#include "reports/record/scaling.hpp"
 
 namespace gpusizer {
 namespace {
@@ -214,6 +215,7 @@ class Run {
   }
 
   void write_report() {
+    record::fill_scaling(outcome_.report);
     if (lockstep_.leads() || takes_over_) write(outcome_, request_.out);
   }
 
