@@ -34,6 +34,7 @@ std::string section(const NamedReport& named) {
   if (!view.command_line.empty()) text += fmt::format("- repeat: {}\n", markdown_code(view.command_line));
   text += '\n';
   text += view.cases.rows.empty() ? std::string("no cases\n") : table_text(view.cases);
+  if (!view.scaling.rows.empty()) text += '\n' + table_text(view.scaling);
   if (!view.inference.rows.empty()) text += '\n' + table_text(view.inference);
   if (!view.notes.empty()) text += '\n';
   for (const auto& about : view.notes) {

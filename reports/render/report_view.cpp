@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "reports/render/inference_table.hpp"
+#include "reports/render/scaling_table.hpp"
 #include "reports/render/units.hpp"
 
 namespace gpusizer::render {
@@ -24,15 +25,6 @@ std::string or_nothing(const Maybe<T>& value, Text text) {
   return value ? text(static_cast<double>(*value)) : nothing;
 }
 
-Tone tone_of(record::CaseStatus status) {
-  switch (status) {
-    case record::CaseStatus::ok: return Tone::good;
-    case record::CaseStatus::skipped:
-    case record::CaseStatus::interrupted: return Tone::warning;
-    default: return Tone::bad;
-  }
-}
-
 Cell model_cell(const Case& run, const Report&) { return run.config.model; }
 Cell data_cell(const Case& run, const Report&) { return run.config.data; }
 Cell precision_cell(const Case& run, const Report&) { return run.config.precision; }
@@ -46,7 +38,8 @@ Cell batch_cell(const Case& run, const Report&) {
 Cell device_cell(const Case& run, const Report&) {
   const auto& config = run.config;
   const std::string name = config.device.empty() ? config.device_kind : config.device;
-  return config.devices == 1 ? name : fmt::format("{} x {}", config.devices, name);
+  // Ranks on CPUs share the processor that is named.
+  return config.devices == 1 || config.device_kind == "cpu" ? name : fmt::format("{} x {}", config.devices, name);
 }
 
 // The unit that all cases share, for the heading; empty when they differ and each cell must name its own.
@@ -130,26 +123,6 @@ Table table_of(const Report& report) {
   return table;
 }
 
-std::vector<Note> notes_of(const Case& run) {
-  std::vector<Note> notes;
-  if (run.status != record::CaseStatus::ok)
-    notes.push_back({fmt::format("{}: {}", record::to_word(run.status), run.reason), tone_of(run.status)});
-  else if (!run.throughput.value && !run.inference)
-    notes.push_back({fmt::format("no throughput: {}", run.throughput.null_reason), Tone::warning});
-  for (const auto& flag : run.validity_flags)
-    notes.push_back({fmt::format("{}{} [{}]", flag.blocks_advice ? "not for advice: " : "", flag.sentence, flag.id),
-                     flag.blocks_advice ? Tone::bad : Tone::warning});
-  if (run.training.time_to_target_seconds && run.config.target_accuracy)
-    notes.push_back({fmt::format("accuracy {} was reached after {}", percent_text(*run.config.target_accuracy),
-                                 time_text(*run.training.time_to_target_seconds))});
-  if (run.checkpoints && run.checkpoints->bytes && run.checkpoints->mean_seconds)
-    notes.push_back({fmt::format("{} checkpoint{} of {}, {} each, outside of the step times",
-                                 run.checkpoints->count, run.checkpoints->count == 1 ? "" : "s",
-                                 bytes_text(static_cast<double>(*run.checkpoints->bytes)),
-                                 time_text(*run.checkpoints->mean_seconds))});
-  return notes;
-}
-
 std::string machine_text(const record::Environment& environment) {
   std::string text = fmt::format("{}: {}", environment.host_name, environment.cpu_model);
   if (environment.cpu_threads) text += fmt::format(", {} threads", *environment.cpu_threads);
@@ -191,6 +164,7 @@ ReportView view_of(const NamedReport& named) {
   view.command_line = report.command_line;
   view.cases = table_of(report);
   view.inference = inference_table(report);
+  view.scaling = scaling_table(report);
   for (const Case& run : report.cases)
     if (auto notes = notes_of(run); !notes.empty()) view.notes.push_back({run.id, std::move(notes)});
   return view;

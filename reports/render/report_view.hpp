@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reports/record/record.hpp"
+#include "reports/render/case_notes.hpp"
 #include "reports/render/table.hpp"
 
 namespace gpusizer::render {
@@ -16,12 +17,6 @@ struct NamedReport {
   record::Report report;
 };
 
-struct Note {
-  std::string text;
-  Tone tone = Tone::plain;
-};
-
-// What has to be said about one case: its reason, why it has no figure, its validity flags, what it reached.
 struct CaseNotes {
   std::string case_id;
   std::vector<Note> notes;
@@ -32,6 +27,7 @@ struct ReportView {
   std::vector<std::string> circumstances;  // when, on which machine, by which build
   std::string command_line;
   Table cases;
+  Table scaling;    // one row for each layout; no rows: no case has ranks
   Table inference;  // one row for each form of a served model; no rows: there is none
   std::vector<CaseNotes> notes;  // only of cases about which there is something to say
 };

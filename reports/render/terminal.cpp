@@ -31,6 +31,7 @@ std::string report_text(const NamedReport& named, const Look& look) {
   if (!view.command_line.empty()) text += paragraph(std::string("repeat: ").append(view.command_line), look, Tone::faint);
   text += '\n';
   text += view.cases.rows.empty() ? std::string("no cases\n") : layout(view.cases, look);
+  if (!view.scaling.rows.empty()) text += '\n' + layout(view.scaling, look);
   if (!view.inference.rows.empty()) text += '\n' + layout(view.inference, look);
   if (!view.notes.empty()) text += '\n';
   for (const auto& about : view.notes) {
