@@ -162,10 +162,10 @@ Differentiated joined(const std::vector<PipelineStage>& stages, const std::vecto
   return Joining(stages, ranks).run();
 }
 
-WholeRun::WholeRun(const Program& training) {
+WholeRun::WholeRun(const Program& training, Communicator* communicator) {
   const auto backend = make_backend("reference");
   const Device device = backend->probe().devices.at(0);
-  executor_ = backend->make_executor({lower(training, backend->target(device))}, device);
+  executor_ = backend->make_executor({lower(training, backend->target(device))}, device, communicator);
   initialize(*executor_, 1, 7);
 }
 

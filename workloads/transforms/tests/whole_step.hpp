@@ -20,10 +20,10 @@ Program small_model(const std::string& name, int64_t layers, int64_t batch, Mode
 // for ever.
 Differentiated joined(const std::vector<PipelineStage>& stages, const std::vector<int32_t>& ranks);
 
-// Runs a training program on the reference backend.
+// Runs a training program, or one rank's part of it, on the reference backend.
 class WholeRun {
  public:
-  explicit WholeRun(const Program& training);
+  explicit WholeRun(const Program& training, Communicator* communicator = nullptr);
   StepResult step(int number);
   std::vector<float> read(const std::string& tensor) const;
   const Program& program() const { return executor_->program(0).program; }
