@@ -10,7 +10,7 @@ namespace gpusizer {
 namespace {
 
 // The reference is slow at convolutions, and a fault shows in its first steps.
-int steps(const std::string& backend, const std::string& model) { return backend == "reference" && model == "resnet8" ? 4 : 20; }
+int step_count(const std::string& backend, const std::string& model) { return backend == "reference" && model == "resnet8" ? 4 : 20; }
 constexpr auto gpipe = PipelineSchedule::gpipe;
 
 // What sums in another order may change: rounding of f32, and of what is read back as f32.
@@ -18,7 +18,7 @@ double tolerance(const std::string& backend) { return backend == "reference" ? 1
 
 // The distance of all parameters together, relative to their length. Single gradients of a network with ReLUs and batch
 // norms over few values say little: rounding decides on which side of zero a few of its values are.
-double distance(const Values& got, const Values& wanted) {
+double whole_distance(const Values& got, const Values& wanted) {
   double difference = 0, length = 0;
   for (const auto& [name, values] : wanted)
     for (size_t i = 0; i < values.size(); ++i) {
@@ -115,11 +115,44 @@ const std::vector<Family> families{
     {"resnet8", 0.001f, sync_layouts, {}, "cnn_sync"},
 };
 
-class Layouts : public testing::TestWithParam<std::tuple<std::string, Family>> {};
+// Sums of numbers that are rounded to eight or eleven bits: near one rank's, and finite.
+std::vector<Layout> in_precision(Precision precision) {
+  std::vector<Layout> layouts{{.name = "dp2", .samples = {5, 3}},
+                              {.name = "dp2_sharded", .samples = {4, 4}, .sharded = true},
+                              {.name = "pp2", .stages = 2, .micro_batches = 2},
+                              {.name = "tp2", .slices = 2},
+                              {.name = "dp2_pp2_tp2", .samples = {4, 4}, .stages = 2, .slices = 2, .micro_batches = 2}};
+  for (Layout& l : layouts) l.precision = precision;
+  return layouts;
+}
 
-TEST_P(Layouts, TrainAsOneRankDoes) {
+class PrecisionsOfRanks : public testing::TestWithParam<std::tuple<std::string, Precision>> {};
+
+TEST_P(PrecisionsOfRanks, LayoutsStayNearOneRank) {
+  const auto& [backend, precision] = GetParam();
+  for (const std::string model : {"bert-mini", "temporal"}) {
+    const LayoutRun wanted = train_layout(model, {.precision = precision}, backend, 10, 0.02f);
+    for (const Layout& layout : in_precision(precision)) {
+      SCOPED_TRACE(model + " " + layout.name);
+      const LayoutRun got = train_layout(model, layout, backend, 10, 0.02f);
+      for (size_t i = 0; i < got.losses.size(); ++i) EXPECT_NEAR(got.losses[i], wanted.losses[i], 0.02 * wanted.losses[i]);
+      EXPECT_LT(whole_distance(got.parameters, wanted.parameters), 0.01);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Backend, PrecisionsOfRanks,
+                         testing::Combine(testing::ValuesIn(all_backends()),
+                                          testing::Values(Precision::fp16, Precision::bf16, Precision::tf32)),
+                         [](const auto& each) {
+                           return std::get<0>(each.param) + "_" + std::string(to_string(std::get<1>(each.param)));
+                         });
+
+class ParallelLayouts : public testing::TestWithParam<std::tuple<std::string, Family>> {};
+
+TEST_P(ParallelLayouts, TrainAsOneRankDoes) {
   const auto& [backend, family] = GetParam();
-  const int count = steps(backend, family.model);
+  const int count = step_count(backend, family.model);
   const LayoutRun wanted = train_layout(family.model, family.one, backend, count, family.learning_rate);
   for (const Layout& layout : family.layouts) {
     SCOPED_TRACE(layout.name);
@@ -128,12 +161,12 @@ TEST_P(Layouts, TrainAsOneRankDoes) {
     for (size_t i = 0; i < got.losses.size(); ++i)
       EXPECT_NEAR(got.losses[i], wanted.losses[i], tolerance(backend) * wanted.losses[i]) << "step " << i;
     ASSERT_EQ(got.parameters.size(), wanted.parameters.size());
-    EXPECT_LT(distance(got.parameters, wanted.parameters), tolerance(backend));
+    EXPECT_LT(whole_distance(got.parameters, wanted.parameters), tolerance(backend));
     if (family.model != "resnet8") expect_close_on_average(got.parameters, wanted.parameters, tolerance(backend));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Backend, Layouts, testing::Combine(testing::ValuesIn(all_backends()), testing::ValuesIn(families)),
+INSTANTIATE_TEST_SUITE_P(Backend, ParallelLayouts, testing::Combine(testing::ValuesIn(all_backends()), testing::ValuesIn(families)),
                          [](const auto& each) { return std::get<0>(each.param) + "_" + std::get<1>(each.param).name; });
 
 }  // namespace
