@@ -27,6 +27,8 @@ data|dataset-fashion-mnist|||Fashion-MNIST, 70,000 real images
 test|libgtest-dev|||GoogleTest, the unit tests
 test|python3||python3|runs the house tests
 test|python3-jsonschema|||checks reports against their schema
+test|libopenmpi-dev|||ranks under mpirun; the build does without
+test|openmpi-bin||mpirun|starts ranks
 TABLE
 }
 

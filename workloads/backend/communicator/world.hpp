@@ -27,14 +27,15 @@ struct World {
   std::string mpi_module;  // mpi: the file of the module; "": libgpusizer_mpi.so beside the program
 };
 
-// In this order; a launcher that started one rank only counts as none:
-//   RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT   all four set: tcp. Under torchrun whose agent itself holds that port
-//                                                (TORCHELASTIC_USE_AGENT_STORE) the port above it.
-//   OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE   mpirun of Open MPI: mpi
-//   PMIX_RANK in a Slurm step                    srun --mpi=pmix: mpi
-//   PMI_RANK, PMI_SIZE                           Hydra's mpirun, srun --mpi=pmi2: mpi
-//   SLURM_PROCID, SLURM_STEP_NUM_TASKS           srun without MPI: tcp at MASTER_ADDR and MASTER_PORT where they are
-//                                                set, else at the step's first node and a port made of the job's number
+// The first of these that is there counts; a launcher that started one rank only counts as none:
+//   RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT   tcp: torchrun, or whoever sets all four. Under a torchrun whose agent
+//                                                holds that port (TORCHELASTIC_USE_AGENT_STORE), the port above it
+//   OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE   mpi: mpirun of Open MPI
+//   SLURM_PROCID, SLURM_STEP_NUM_TASKS           with PMIX_RANK mpi (srun --mpi=pmix); else tcp (any other srun), at
+//                                                MASTER_ADDR and MASTER_PORT where they are set, else at the first of
+//                                                SLURM_STEP_NODELIST and a port made of SLURM_JOB_ID and SLURM_STEP_ID
+//   PMI_RANK, PMI_SIZE                           mpi: Hydra's mpirun
+// GPUSIZER_MPI_MODULE names the MPI module where it is not beside the program.
 // Throws Error(usage) where ranks were started that cannot be joined: variables that are missing, no numbers, out of
 // range, or contradict each other.
 World find_world(const Environment& environment);
