@@ -35,10 +35,12 @@ class Sharing {
     Program p = edit_.finish();
     std::vector<ProgramOutput> outputs;
     for (const ResultNames::Output& out : names_.outputs)
-      outputs.push_back({out.name, sums.at(out.value), out.count < 0 ? sums.at(samples) : sums.at(out.count), out.summed});
+      outputs.push_back({out.name, sums.at(out.value), out.count < 0 ? TensorId{} : sums.at(out.count), out.summed});
     for (const ProgramOutput& out : p.outputs)
       if (std::ranges::none_of(local_, [&](const ProgramOutput& l) { return l.name == out.name; })) outputs.push_back(out);
     outputs.push_back({"stop_votes", sums.at(votes), {}, true});
+    for (ProgramOutput& out : outputs)
+      if (out.count.index < 0) out.count = sums.at(samples);
     if (outputs.size() > most_program_outputs)
       throw Error(Fault::usage, fmt::format("{} outputs are more than a program has", outputs.size()), p.name);
     p.outputs = std::move(outputs);

@@ -36,7 +36,7 @@ struct SharedResultsOptions {
 // their counts: sums over the ranks, to which a rank without a result adds 0. Losses and means must be weighted already
 // (loss_shares.hpp). Then every rank has all results, in the same order, followed by those that add_optimizer() made
 // (every rank knows these) and by "stop_votes": the sum of the scalar "stop_vote", 0 unless it is bound, over all ranks.
-// Outputs over the batch get the sum of the contributing ranks' batches as their count. One rank: as several.
+// Outputs without a count of their own get the sum of the contributing ranks' batches as their count. One rank: as several.
 // Throws Error(usage) where the program has an output that `names` does not know, or more than most_program_outputs.
 Program share_results(Program program, const ResultNames& names, const SharedResultsOptions& options);
 
