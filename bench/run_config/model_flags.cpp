@@ -40,6 +40,11 @@ constexpr NamedWord kWords[] = {
     {"loss", "--loss", &ModelOptions::loss, {"mse", "pinball"}},
 };
 
+constexpr NamedShare kShares[] = {
+    {"dropout", "--dropout", &ModelOptions::dropout},
+    {"label_smoothing", "--label-smoothing", &ModelOptions::label_smoothing},
+};
+
 [[noreturn]] void refuse_foreign(const ModelEntry& model, std::string_view name, std::string_view flag) {
   std::string spaced(name);
   std::replace(spaced.begin(), spaced.end(), '_', ' ');
@@ -62,6 +67,13 @@ void check_word(const ModelEntry& model, const NamedWord& option, const std::str
                 fmt::format("use {} or {}", option.allowed[0], option.allowed[1]));
 }
 
+void check_share(const ModelEntry& model, const NamedShare& option, const std::optional<double>& value) {
+  if (!value) return;
+  if (!(model.defaults.*option.member)) refuse_foreign(model, option.name, option.flag);
+  if (!(*value >= 0 && *value < 1))
+    throw Error(Fault::usage, fmt::format("{} is no share", *value), std::string(option.flag), "use 0 up to below 1");
+}
+
 bool follows(const ModelOptions& options, const NamedNumber& option) {
   if (option.member == &ModelOptions::feed_forward) return options.feed_forward == 4 * options.hidden;
   if (option.member != &ModelOptions::predictions || options.sequence == 0) return false;
@@ -72,15 +84,18 @@ bool follows(const ModelOptions& options, const NamedNumber& option) {
 
 std::span<const NamedNumber> number_options() { return kNumbers; }
 std::span<const NamedWord> word_options() { return kWords; }
+std::span<const NamedShare> share_options() { return kShares; }
 
 bool shapes_program(std::string_view setting_name) {
   const auto is = [&](const auto& option) { return option.flag.substr(2) == setting_name; };
-  return setting_name == "batch" || std::ranges::any_of(kNumbers, is) || std::ranges::any_of(kWords, is);
+  return setting_name == "batch" || std::ranges::any_of(kNumbers, is) || std::ranges::any_of(kWords, is) ||
+         std::ranges::any_of(kShares, is);
 }
 
 void check_model_options(const ModelEntry& model, const ModelOptions& options) {
   for (const NamedNumber& option : kNumbers) check_number(model, option, options.*option.member);
   for (const NamedWord& option : kWords) check_word(model, option, options.*option.member);
+  for (const NamedShare& option : kShares) check_share(model, option, options.*option.member);
   if (options.classes == 1)
     throw Error(Fault::usage, "one class cannot be learned", "--classes", "use at least 2");
 }
@@ -101,6 +116,8 @@ std::string id_words(const ModelOptions& options) {
   for (const NamedNumber& option : kNumbers)
     if (options.*option.member > 0 && !follows(options, option))
       words += fmt::format("/{}{}", options.*option.member, option.id_suffix);
+  for (const NamedShare& option : kShares)
+    if (options.*option.member) words += fmt::format("/{}{}", option.flag.substr(2), *(options.*option.member));
   return words;
 }
 

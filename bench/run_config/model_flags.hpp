@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,9 +26,15 @@ struct NamedWord {
   std::string_view allowed[2];
 };
 
+struct NamedShare {
+  std::string_view name, flag;
+  std::optional<double> ModelOptions::*member;  // in [0, 1)
+};
+
 // To add an option: its member in ModelOptions, a line here and one in the table of settings.cpp.
 std::span<const NamedNumber> number_options();
 std::span<const NamedWord> word_options();
+std::span<const NamedShare> share_options();
 
 // Whether a setting of that name changes the program of a model: its options and its batch.
 bool shapes_program(std::string_view setting_name);

@@ -119,6 +119,8 @@ constexpr Setting kSettings[] = {
     {"target-base", Kind::word, "none|last|season", "what targets are counted from: zero, the last value seen, the one a season before [none]", [](CaseConfig& c, const Value& v) { c.target_base = word(v); }},
     {"rows", Kind::word, "COLUMN=VALUE", "only the rows of a series with that value [all]", [](CaseConfig& c, const Value& v) { c.rows = word(v); }},
     {"loss", Kind::word, "mse|pinball", "of a forecast [mse]", [](CaseConfig& c, const Value& v) { c.options.loss = word(v); }},
+    {"dropout", Kind::number, "P", "rate in training [the model's: 0.1, alexnet: 0.5]", [](CaseConfig& c, const Value& v) { c.options.dropout = number(v); }},
+    {"label-smoothing", Kind::number, "P", "share of a right answer that goes to all classes [0]", [](CaseConfig& c, const Value& v) { c.options.label_smoothing = number(v); }},
     {"eval", Kind::on_off, "on|off", "measure accuracy on the test set after each epoch [on with --epochs or a target]", [](CaseConfig& c, const Value& v) { c.eval = flag(v); }},
     {"target-accuracy", Kind::number, "A", "stop when the test accuracy reaches A (0 to 1), and report the time", [](CaseConfig& c, const Value& v) { c.target_accuracy = number(v); }},
     {"checkpoint", Kind::word, "DIR", "save weights and all else there that --resume needs, the last two times", [](CaseConfig& c, const Value& v) { c.checkpoint = word(v); }},

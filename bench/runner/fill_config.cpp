@@ -29,6 +29,8 @@ record::StringMap model_words(const ModelOptions& options) {
     if (options.*option.member != none.*option.member) words[std::string(option.name)] = std::to_string(options.*option.member);
   for (const NamedWord& option : word_options())
     if (!(options.*option.member).empty()) words[std::string(option.name)] = options.*option.member;
+  for (const NamedShare& option : share_options())
+    if (options.*option.member) words[std::string(option.name)] = fmt::format("{}", *(options.*option.member));
   return words;
 }
 

@@ -14,14 +14,13 @@ namespace gpusizer::bert {
 
 namespace {
 
-constexpr double dropout_rate = 0.1;
 constexpr int64_t published_positions = 512;
 
 struct Network {
   ProgramBuilder builder;
   const ModelOptions& options;
   int64_t batch;
-  double dropout;
+  double dropout, label_smoothing;
 };
 
 void check(const ModelOptions& o) {
@@ -38,6 +37,8 @@ void check(const ModelOptions& o) {
   if (o.head == "pretraining" && (o.predictions < 1 || o.predictions > o.sequence))
     refuse(fmt::format("{} masked positions do not fit a sequence of {}", o.predictions, o.sequence), "--predictions",
            "use 1 up to --sequence");
+  if (o.head == "pretraining" && o.label_smoothing.value_or(0) > 0)
+    refuse("masked words are not smoothed", "--label-smoothing", "leave it out, or use --head classification");
   if (o.vocabulary < 2) refuse(fmt::format("a vocabulary of {} is too small", o.vocabulary), "--vocabulary",
                                "use at least 2");
 }
@@ -119,14 +120,15 @@ void classification_head(Network& n, TensorId x) {
   const TensorId labels = b.input("labels", {n.batch}, DType::i32);
   TensorId y = pooled(n, x);
   if (n.dropout > 0) y = dropout(b, "dropout", y, n.dropout);
-  classification_loss(b, dense(b, "classifier", y, n.options.classes), labels);
+  classification_loss(b, dense(b, "classifier", y, n.options.classes), labels, n.label_smoothing);
 }
 
 }  // namespace
 
 Program build(const ModelEntry& entry, const ModelOptions& o, int64_t batch, Mode mode) {
   check(o);
-  Network n{ProgramBuilder{std::string(entry.name), batch}, o, batch, mode == Mode::train ? dropout_rate : 0};
+  Network n{ProgramBuilder{std::string(entry.name), batch}, o, batch, mode == Mode::train ? o.dropout.value_or(0) : 0,
+            mode == Mode::train ? o.label_smoothing.value_or(0) : 0};
   const Tokens tokens = embeddings(n);
   const TensorId x = encoder(n, tokens);
   if (o.head == "pretraining") {

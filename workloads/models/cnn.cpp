@@ -81,7 +81,7 @@ Program resnet(Network n, const ModelOptions& o, int64_t stem_channels, const st
     for (int64_t i = 0; i < stages[s].blocks; ++i)
       x = block(n, fmt::format("layer{}.{}", s + 1, i), x, stages[s].channels, i == 0 ? stages[s].stride : 1);
   x = linear(b, "fc", flatten(b, "flatten", global_avg_pool(b, "avgpool", x)), o.classes);
-  classification_loss(b, x, n.labels);
+  classification_loss(b, x, n.labels, n.training ? o.label_smoothing.value_or(0) : 0);
   return b.finish();
 }
 
@@ -113,11 +113,12 @@ Program alexnet(const ModelEntry& entry, const ModelOptions& o, int64_t batch, M
   x = conv("features.8", x, 256, 3, 1, 1);
   x = flatten(b, "flatten", max_pool(b, "pool5", conv("features.10", x, 256, 3, 1, 1), window));
   const auto hidden = [&](const std::string& drop, const std::string& name, TensorId t) {
-    if (n.training) t = dropout(b, drop, t, 0.5);
+    if (const double rate = o.dropout.value_or(0); n.training && rate > 0) t = dropout(b, drop, t, rate);
     return relu(b, name + ".relu", linear(b, name, t, 4096));
   };
   x = hidden("classifier.3", "classifier.4", hidden("classifier.0", "classifier.1", x));
-  classification_loss(b, linear(b, "classifier.6", x, o.classes), n.labels);
+  classification_loss(b, linear(b, "classifier.6", x, o.classes), n.labels,
+                      n.training ? o.label_smoothing.value_or(0) : 0);
   return b.finish();
 }
 

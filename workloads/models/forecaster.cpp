@@ -13,7 +13,6 @@ namespace gpusizer::forecaster {
 namespace {
 
 constexpr double quantiles[] = {0.1, 0.5, 0.9};
-constexpr double temporal_dropout = 0.1;
 
 struct Network {
   ProgramBuilder builder;
@@ -80,7 +79,7 @@ Program temporal(const ModelEntry& entry, const ModelOptions& o, int64_t batch, 
                 "use a divisor of --hidden");
   require_positive(o.feed_forward, "feed-forward width", "--feed-forward");
   const EncoderOptions options{.hidden = o.hidden, .heads = o.heads, .feed_forward = o.feed_forward,
-                               .sequence = o.window, .dropout = mode == Mode::train ? temporal_dropout : 0,
+                               .sequence = o.window, .dropout = mode == Mode::train ? o.dropout.value_or(0) : 0,
                                .lengths = {}};
   TensorId x = linear(b, "input", rows_of(n), o.hidden);
   x = add_positions(b, "positions", x, o.window, o.window);

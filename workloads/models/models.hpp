@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +36,9 @@ struct ModelOptions {
   int64_t horizon = 0;   // time steps out
   int64_t features = 0;  // values per time step
   std::string loss{};    // "mse" or "pinball"
+  // training only; empty: the model's own default, or that it has no such thing
+  std::optional<double> dropout{};          // rate, in [0, 1)
+  std::optional<double> label_smoothing{};  // share of the right answer that goes to all classes evenly, in [0, 1)
 
   bool operator==(const ModelOptions&) const = default;
 };

@@ -105,8 +105,9 @@ TensorId dropout(ProgramBuilder& b, const std::string& layer, TensorId x, double
   return b.apply(OpKind::dropout, layer, {x, random_state(b)}, DropoutAttributes{rate, stream})[0];
 }
 
-void classification_loss(ProgramBuilder& b, TensorId logits, TensorId labels) {
-  const auto out = b.apply(OpKind::softmax_cross_entropy, "loss", {logits, labels}, LossAttributes{});
+void classification_loss(ProgramBuilder& b, TensorId logits, TensorId labels, double label_smoothing) {
+  const auto out =
+      b.apply(OpKind::softmax_cross_entropy, "loss", {logits, labels}, LossAttributes{.label_smoothing = label_smoothing});
   b.set_loss(out[0], out[1]);
 }
 

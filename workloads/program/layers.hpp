@@ -32,6 +32,6 @@ TensorId random_state(ProgramBuilder& b);
 uint32_t next_random_stream(const ProgramBuilder& b);
 TensorId dropout(ProgramBuilder& b, const std::string& layer, TensorId x, double rate);
 // Sets the program's loss and count of correct samples.
-void classification_loss(ProgramBuilder& b, TensorId logits, TensorId labels);
+void classification_loss(ProgramBuilder& b, TensorId logits, TensorId labels, double label_smoothing = 0);
 
 }  // namespace gpusizer
