@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstring>
+#include <sstream>
 #include <type_traits>
 
 #include "gpusizer/error.hpp"
@@ -136,6 +138,32 @@ LoopResult result_of(const History& history, const std::string& file) {
     result.skipped_steps += step.skipped ? 1 : 0;
   }
   return result;
+}
+
+// Each list: its name and length on a line, then its numbers as they are in memory.
+std::string packed(const History& history) {
+  std::string bytes;
+  for (const auto& [name, numbers] : history) {
+    bytes += fmt::format("{} {}\n", name, numbers.size());
+    bytes.append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double));
+  }
+  return bytes;
+}
+
+History unpacked(const std::string& bytes) {
+  History history;
+  for (std::size_t place = 0; place < bytes.size();) {
+    const std::size_t end = bytes.find('\n', place);
+    std::istringstream words(bytes.substr(place, end - place));
+    std::string name;
+    std::size_t count = 0;
+    words >> name >> count;
+    std::vector<double>& numbers = history[name];
+    numbers.resize(count);
+    if (count > 0) std::memcpy(numbers.data(), bytes.data() + end + 1, count * sizeof(double));
+    place = end + 1 + count * sizeof(double);
+  }
+  return history;
 }
 
 }  // namespace gpusizer

@@ -15,7 +15,11 @@ using History = std::map<std::string, std::vector<double>>;
 // Steps, losses and evaluations. Every number comes back as it was.
 History history_of(const LoopResult& result);
 
-// The inverse, for a result without steps. Throws Error(input) naming `file` when the lists do not belong together.
+// As bytes that another rank can read back.
+std::string packed(const History& history);
+History unpacked(const std::string& bytes);
+
+// The inverse of history_of(), for a result without steps. Throws Error(input) naming `file` when the lists do not belong together.
 LoopResult result_of(const History& history, const std::string& file);
 
 }  // namespace gpusizer

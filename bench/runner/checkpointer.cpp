@@ -51,8 +51,9 @@ bool is_due(const LoopResult& result, std::int64_t every) {
 
 }  // namespace
 
-Checkpointer::Checkpointer(const PreparedCase& prepared, std::string case_id, ExecutorTrainer& trainer, Clock& clock)
-    : case_id_(std::move(case_id)),
+Checkpointer::Checkpointer(const PreparedCase& prepared, const std::string& case_id, ExecutorTrainer& trainer,
+                           Clock& clock)
+    : case_id_(checkpoint_id(prepared.config, case_id)),
       config_(checkpoint_config(prepared)),
       seed_(prepared.config.seed),
       every_(steps_between(prepared)),

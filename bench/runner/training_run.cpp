@@ -79,6 +79,14 @@ void fill_baselines(record::Case& record, const PreparedCase& prepared) {
     record.training.baselines[name] = value;
 }
 
+// What was timed: after a change of layout only the steps of this process, which alone were taken in the present one.
+LoopResult timed(const LoopResult& result, const PreparedCase& prepared, std::size_t earlier_steps) {
+  LoopResult timed = result;
+  if (!prepared.config.checkpoint_of.empty())
+    timed.steps.erase(timed.steps.begin(), timed.steps.begin() + static_cast<std::ptrdiff_t>(earlier_steps));
+  return timed;
+}
+
 // What rank 0 tells the others once the steps are done.
 struct Afterwards {
   std::int64_t first_measured = 0;  // step of this process
@@ -124,17 +132,18 @@ void lead_training(record::Case& record, const PreparedCase& prepared, PreparedR
   record.memory.allocated_bytes = trainer.allocated_bytes();
   std::optional<Checkpointer> checkpoints;
   if (!prepared.config.checkpoint.empty()) checkpoints.emplace(prepared, context.case_id, trainer, clock);
-  if (checkpoints && context.resumed)
-    if (const auto from = checkpoint_start(prepared, context.case_id, true)) checkpoints->go_on(*from, result);
+  if (checkpoints && context.resumed) checkpoints->go_on(checkpoint_start(prepared, context.case_id, true), result);
   const std::size_t earlier_steps = result.steps.size();
   train_and_measure(trainer, prepared.loop, clock, context.stop, context.progress, result,
                     [&](const LoopResult& now) { return checkpoints && checkpoints->after_step(now); });
   if (checkpoints) checkpoints->at_end(result);
   if (others) add_tokens_of_others(trainer, result);
-  fill_measurement(record, result, prepared.loop, std::string(prepared.model->sample_unit));
+  const LoopResult measured = timed(result, prepared, earlier_steps);
+  fill_measurement(record, measured, prepared.loop, std::string(prepared.model->sample_unit));
   if (checkpoints) checkpoints->fill(record);
   add_rates(record, startup + first_step_seconds(result, earlier_steps));
-  Afterwards then{record.measurement.warmup_steps - static_cast<std::int64_t>(earlier_steps), steps_to_profile(result)};
+  const auto not_here = static_cast<std::int64_t>(earlier_steps + measured.steps.size() - result.steps.size());
+  Afterwards then{record.measurement.warmup_steps - not_here, steps_to_profile(result)};
   if (others) record.communication = exchange_figures(prepared, trainer, then = agree(*others, then));
   if (then.profiled > 0) fill_phases(record, trainer, then.profiled);
   if (others) others->barrier();  // nobody leaves while another one may still need it
@@ -147,12 +156,17 @@ void follow_training(const PreparedCase& prepared, PreparedRank& rank, Communica
   MonotonicClock clock;
   ExecutorTrainer trainer(prepared, rank, context.stop, &others);
   others.barrier();
+  std::optional<FollowingCheckpointer> checkpoints;
+  if (!prepared.config.checkpoint.empty()) checkpoints.emplace(prepared, trainer);
+  if (checkpoints && context.resumed) checkpoints->go_on(result);
   train_and_measure(
-      trainer, followers_plan(prepared.loop), clock, [&] { return trainer.end_announced(); }, context.progress, result);
+      trainer, followers_plan(prepared.loop), clock, [&] { return trainer.end_announced(); }, context.progress, result,
+      [&](const LoopResult& now) { return checkpoints && checkpoints->after_step(now); });
   const auto steps = static_cast<std::int64_t>(result.steps.size());
   const bool evaluated = !result.evaluations.empty() && result.evaluations.back().after_steps == steps;
   if (trainer.end_announced() == 1 && prepared.loop.evaluate && !result.non_finite_step && !evaluated)
     trainer.evaluate();
+  if (checkpoints) checkpoints->at_end(result);
   add_tokens_of_others(trainer, result);
   const Afterwards then = agree(others, {});
   exchange_figures(prepared, trainer, then);

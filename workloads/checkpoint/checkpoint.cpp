@@ -19,20 +19,23 @@ constexpr const char* format_word = "gpusizer_checkpoint";
 constexpr const char* format_version = "1";
 constexpr std::string_view history_prefix = "run/", config_prefix = "config.";
 
-// Of all programs, each name once: they share them.
-std::vector<StoredTensor> persistent_tensors(const Executor& executor, int program_count) {
-  std::set<std::string> seen;
-  std::vector<StoredTensor> tensors;
-  for (int index = 0; index < program_count; ++index) {
-    const LoweredProgram& lowered = executor.program(index);
-    for (const Tensor& tensor : lowered.program.tensors) {
-      const bool touched = lowered.tensor_bytes[static_cast<std::size_t>(tensor.id.index)] > 0;
-      if (is_persistent(tensor.role) && touched && seen.insert(tensor.name).second)
-        tensors.push_back({tensor.name, StoredType::f32, tensor.shape});
-    }
+class ExecutorTensors final : public TensorStore {
+ public:
+  ExecutorTensors(Executor& executor, int program_count) : executor_(executor), program_count_(program_count) {}
+
+  std::vector<StoredTensor> tensors() const override {
+    std::vector<StoredTensor> stored;
+    for (const Tensor& tensor : persistent_tensors(executor_, program_count_))
+      stored.push_back({tensor.name, StoredType::f32, tensor.shape});
+    return stored;
   }
-  return tensors;
-}
+  void read(const std::string& name, std::span<float> values) override { executor_.read(name, values); }
+  void write(const std::string& name, std::span<const float> values) override { executor_.write(name, values); }
+
+ private:
+  Executor& executor_;
+  int program_count_;
+};
 
 FileWords words_of(const Checkpoint& c) {
   FileWords words{{format_word, format_version},
@@ -125,9 +128,27 @@ void require_same_tensors(const SafetensorsReader& file, const std::vector<Store
 
 }  // namespace
 
-std::int64_t save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint, Executor& executor,
-                             int program_count) {
-  const auto persistent = persistent_tensors(executor, program_count);
+std::vector<Tensor> persistent_tensors(const Executor& executor, int program_count) {
+  std::set<std::string> seen;
+  std::vector<Tensor> tensors;
+  for (int index = 0; index < program_count; ++index) {
+    const LoweredProgram& lowered = executor.program(index);
+    for (const Tensor& tensor : lowered.program.tensors) {
+      const bool touched = lowered.tensor_bytes[static_cast<std::size_t>(tensor.id.index)] > 0;
+      // Scalars are bound anew, or constants of one layout.
+      if (tensor.role == Role::scalar || !is_persistent(tensor.role) || !touched) continue;
+      if (seen.insert(tensor.name).second) tensors.push_back(tensor);
+    }
+  }
+  return tensors;
+}
+
+std::unique_ptr<TensorStore> executor_tensors(Executor& executor, int program_count) {
+  return std::make_unique<ExecutorTensors>(executor, program_count);
+}
+
+std::int64_t save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint, TensorStore& store) {
+  const auto persistent = store.tensors();
   std::vector<StoredTensor> tensors;
   for (const auto& [name, values] : checkpoint.history)
     tensors.push_back(
@@ -138,26 +159,37 @@ std::int64_t save_checkpoint(const std::filesystem::path& path, const Checkpoint
   std::vector<float> values;
   for (const StoredTensor& tensor : persistent) {
     values.resize(static_cast<std::size_t>(element_count(tensor.shape)));
-    executor.read(tensor.name, values);
+    store.read(tensor.name, values);
     file.append(std::span<const float>(values));
   }
   return file.finish();
 }
 
+std::int64_t save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint, Executor& executor,
+                             int program_count) {
+  ExecutorTensors tensors(executor, program_count);
+  return save_checkpoint(path, checkpoint, tensors);
+}
+
 Checkpoint read_checkpoint(const std::filesystem::path& path) { return checkpoint_of(SafetensorsReader(path)); }
 
-Checkpoint load_checkpoint(const std::filesystem::path& path, Executor& executor, int program_count) {
+Checkpoint load_checkpoint(const std::filesystem::path& path, TensorStore& store) {
   const SafetensorsReader file(path);
   Checkpoint checkpoint = checkpoint_of(file);
-  const auto persistent = persistent_tensors(executor, program_count);
+  const auto persistent = store.tensors();
   require_same_tensors(file, persistent);
   std::vector<float> values;
   for (const StoredTensor& tensor : persistent) {
     values.resize(static_cast<std::size_t>(element_count(tensor.shape)));
     file.read(tensor.name, std::span<float>(values));
-    executor.write(tensor.name, values);
+    store.write(tensor.name, values);
   }
   return checkpoint;
+}
+
+Checkpoint load_checkpoint(const std::filesystem::path& path, Executor& executor, int program_count) {
+  ExecutorTensors tensors(executor, program_count);
+  return load_checkpoint(path, tensors);
 }
 
 }  // namespace gpusizer

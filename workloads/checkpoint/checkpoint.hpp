@@ -6,10 +6,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "workloads/backend/backend.hpp"
+#include "workloads/checkpoint/stored_tensor.hpp"
 
 namespace gpusizer {
 
@@ -26,11 +29,27 @@ struct Checkpoint {
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
 };
 
-// One safetensors file: the persistent tensors of the executor's programs (parameters, running statistics, optimizer
-// state) by their names in the program, row-major F32, so in no backend's or rank's layout; each history as F64
-// "run/NAME"; the rest as words, the config's with "config." before the name. Holds one tensor at a time beside the
-// executor's own. Returns the file's bytes. Throws Error(environment), leaving what was there, when the file cannot be
-// written.
+// The tensors of a checkpoint, wherever they are: on one executor, or spread over ranks.
+class TensorStore {
+ public:
+  virtual ~TensorStore() = default;
+  // Each of them whole, as F32, whatever part of it is where.
+  virtual std::vector<StoredTensor> tensors() const = 0;
+  // Row-major, exactly the tensor's elements.
+  virtual void read(const std::string& name, std::span<float> values) = 0;
+  virtual void write(const std::string& name, std::span<const float> values) = 0;
+};
+
+// The persistent tensors of the executor's programs (parameters, running statistics, optimizer state) by their names in
+// the program, each once, without scalars; the executor must outlive the store.
+std::vector<Tensor> persistent_tensors(const Executor& executor, int program_count);
+std::unique_ptr<TensorStore> executor_tensors(Executor& executor, int program_count);
+
+// One safetensors file: the tensors of the store by their names, row-major F32, so in no backend's or rank's layout;
+// each history as F64 "run/NAME"; the rest as words, the config's with "config." before the name. Holds one tensor at a
+// time beside the store's own. Returns the file's bytes. Throws Error(environment), leaving what was there, when the file
+// cannot be written.
+std::int64_t save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint, TensorStore& tensors);
 std::int64_t save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint, Executor& executor,
                              int program_count);
 
@@ -38,8 +57,9 @@ std::int64_t save_checkpoint(const std::filesystem::path& path, const Checkpoint
 // has no checksum.
 Checkpoint read_checkpoint(const std::filesystem::path& path);
 
-// Gives the executor the stored values. Throws Error(input) as read_checkpoint() does, and when the file's tensors are
-// not exactly the executor's; then the executor is unchanged.
+// Gives the store the stored values. Throws Error(input) as read_checkpoint() does, and when the file's tensors are not
+// exactly the store's; then these are unchanged.
+Checkpoint load_checkpoint(const std::filesystem::path& path, TensorStore& tensors);
 Checkpoint load_checkpoint(const std::filesystem::path& path, Executor& executor, int program_count);
 
 }  // namespace gpusizer
