@@ -7,6 +7,7 @@
 #include "bench/cli/output.hpp"
 #include "bench/cli/terminal.hpp"
 #include "gpusizer/error.hpp"
+#include "reports/record/json.hpp"
 #include "reports/record/report_file.hpp"
 #include "reports/render/formats.hpp"
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr const char* kReportExamples =
     "  gpusizer report demo.json\n"
+    "  gpusizer report demo.json --json | jq '.cases[].scaling'\n"
     "  gpusizer report monday.json tuesday.json --format markdown --out both.md\n";
 
 std::string known_formats() {
@@ -31,15 +33,29 @@ std::vector<render::NamedReport> reports_of(const Options& options) {
   return reports;
 }
 
+// One report as it is, several as a list.
+std::string json_of(const std::vector<render::NamedReport>& reports) {
+  if (reports.size() == 1) return record::to_json(reports.front().report);
+  std::string text;
+  for (const render::NamedReport& named : reports) text += (text.empty() ? "[\n" : ",\n") + record::to_json(named.report);
+  return text + "]\n";
+}
+
 }  // namespace
 
 int report_command(const Arguments& arguments) {
   Options options("report", "REPORT... [flags]", kReportExamples);
   options.flag("format", known_formats(), "of the text [terminal]");
+  options.toggle("json", "the report itself, checked; several reports as a list");
   options.flag("out", "FILE", "write it there instead of to standard output");
   options.positional("word", -1);
   if (options.parse(arguments)) return 0;
   refuse_input_as_output(options.value("out"), options.values("word"));
+  if (options.has("json")) {
+    if (options.has("format")) throw Error(Fault::usage, "--json is a format of its own", "--format", "leave out one of them");
+    put_text(json_of(reports_of(options)), options.value("out"));
+    return 0;
+  }
   const render::Format& format = render::format_named(options.value("format").value_or("terminal"));
   const render::Look look = options.value("out") ? render::Look{} : look_of_stdout();
   put_text(format.render(reports_of(options), look), options.value("out"));
