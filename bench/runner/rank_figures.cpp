@@ -3,10 +3,12 @@
 #include "bench/runner/rank_figures.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <compare>
 #include <cstring>
-#include <map>
+#include <set>
 #include <sstream>
 
 #include "workloads/backend/communicator/communicator.hpp"
@@ -50,16 +52,37 @@ std::int64_t bytes_of(const Program& program, const Operation& op) {
   return bytes;
 }
 
-// Those of `training` by their sizes, each size once; the ranks of a group have the same.
-std::map<std::int64_t, CollectiveAttributes> sizes_of(const Program& training) {
-  std::map<std::int64_t, CollectiveAttributes> sizes;
+// One size of sum among one group of ranks.
+struct Sum {
+  std::int64_t bytes = 0;
+  std::vector<std::int32_t> ranks;
+
+  auto operator<=>(const Sum&) const = default;
+};
+
+std::set<Sum> sums_of(const Program& training) {
+  std::set<Sum> sums;
   for (const Operation& op : training.operations)
-    if (sums_gradients(op)) {
-      auto attributes = std::get<CollectiveAttributes>(op.attributes);
-      attributes.owners.clear();
-      sizes.try_emplace(bytes_of(training, op), std::move(attributes));
+    if (sums_gradients(op)) sums.insert({bytes_of(training, op), std::get<CollectiveAttributes>(op.attributes).ranks});
+  return sums;
+}
+
+// Those of all ranks: stages sum different gradients, and tied ones among more ranks, but all must go through one list.
+std::set<Sum> all_sums(const Program& training, Communicator& others) {
+  std::string own;
+  for (const Sum& sum : sums_of(training)) own += fmt::format("{} {}\n", sum.bytes, fmt::join(sum.ranks, " "));
+  std::set<Sum> sums;
+  for (const std::string& text : others.all_gather(own)) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      Sum read;
+      words >> read.bytes;
+      for (std::int32_t rank = 0; words >> rank;) read.ranks.push_back(rank);
+      sums.insert(std::move(read));
     }
-  return sizes;
+  }
+  return sums;
 }
 
 Program sum_program(std::int64_t bytes, const CollectiveAttributes& attributes) {
@@ -143,32 +166,28 @@ std::vector<std::int64_t> bucket_bytes(const Program& training) {
 
 std::vector<record::AllReduceTime> measure_all_reduces(const PreparedCase& prepared, const Program& training,
                                                        Communicator& others) {
-  // Groups may differ in how many sums they have: those with fewer only keep step with the barriers.
-  const auto sizes = sizes_of(training);
-  std::size_t most = 0;
-  for (const std::string& text : others.all_gather(std::to_string(sizes.size())))
-    most = std::max(most, static_cast<std::size_t>(std::stoul(text)));
   std::vector<record::AllReduceTime> times;
-  auto next = sizes.begin();
-  for (std::size_t i = 0; i < most; ++i) {
+  for (const Sum& sum : all_sums(training, others)) {
+    const bool takes_part = std::ranges::count(sum.ranks, others.rank()) > 0;
     std::string own;
-    if (next == sizes.end()) {
-      for (int k = 0; k <= kRepetitions; ++k) others.barrier();
+    if (takes_part) {
+      const Program program = sum_program(sum.bytes, {.rank = others.rank(), .ranks = sum.ranks});
+      own = fmt::format("{}", median_seconds(prepared, program, others));
     } else {
-      own = fmt::format("{}", median_seconds(prepared, sum_program(next->first, next->second), others));
+      for (int k = 0; k <= kRepetitions; ++k) others.barrier();
     }
     const auto texts = others.all_gather(own);
-    if (next == sizes.end()) continue;
+    if (!takes_part) continue;
     record::AllReduceTime& time = times.emplace_back();
-    time.bytes = next->first;
+    time.bytes = sum.bytes;
     double slowest = 0;
-    for (const std::int32_t rank : next->second.ranks)
+    for (const std::int32_t rank : sum.ranks)
       slowest = std::max(slowest, std::stod(texts[static_cast<std::size_t>(rank)]));
-    const auto n = static_cast<double>(next->second.ranks.size());
     time.seconds = slowest;
-    time.bus_bytes_per_second = slowest > 0 ? Maybe<double>(static_cast<double>(time.bytes) / slowest * 2 * (n - 1) / n)
-                                            : Maybe<double>::missing("it took no time that the clock can see");
-    ++next;
+    const auto n = static_cast<double>(sum.ranks.size());
+    time.bus_bytes_per_second = slowest > 0
+                                    ? Maybe<double>(static_cast<double>(sum.bytes) / slowest * 2 * (n - 1) / n)
+                                    : Maybe<double>::missing("it took no time that the clock can see");
   }
   return times;
 }
