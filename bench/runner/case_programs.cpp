@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "bench/runner/case_data.hpp"
 #include "workloads/data/batch_dealer.hpp"
@@ -69,6 +70,22 @@ Program step_of(const PreparedCase& p, std::int64_t bucket, std::int64_t whole_s
   return training_step(p.config, forward, batch, layout);
 }
 
+// What replicas that step on their own make equal from time to time: their weights too.
+std::optional<Program> average_of(const PreparedCase& p, Program step, const RankPlace& place) {
+  const bool local = p.config.parallel.mode != "sync";
+  std::set<std::string> weights;
+  for (Tensor& tensor : step.tensors)
+    if (local && tensor.role == Role::parameter) {
+      tensor.role = Role::state;
+      weights.insert(tensor.name);
+    }
+  auto average = average_states(step, place.rank, replica_ranks(p.config.parallel, place));
+  if (average)
+    for (Tensor& tensor : average->tensors)
+      if (weights.contains(tensor.name)) tensor.role = Role::parameter;
+  return average;
+}
+
 // Builds the programs of one rank.
 class Builder {
  public:
@@ -101,9 +118,8 @@ class Builder {
   int add_step(std::int64_t bucket, std::int64_t whole_samples) {
     const Program step = step_of(p_, bucket, whole_samples, layout_);
     const int index = add(step);
-    if (programs_.average_states < 0 && p_.config.parallel.dp > 1)
-      if (const auto average = average_states(step, layout_.place.rank, replica_ranks(p_.config.parallel, layout_.place)))
-        programs_.average_states = add(*average);
+    if (programs_.average < 0 && p_.config.parallel.dp > 1)
+      if (const auto average = average_of(p_, step, layout_.place)) programs_.average = add(*average);
     return index;
   }
 
@@ -177,6 +193,9 @@ void check_target(const PreparedCase& p) {
 }  // namespace
 
 void build_case_programs(PreparedCase& p) {
+  if (p.config.parallel.mode == "async")
+    throw Error(Fault::usage, "asynchronous steps are not possible yet", "--async-staleness",
+                "use --local-sgd, whose replicas meet every so many steps");
   check_target(p);
   count_facts(p);
   const PipelinePlan stages = stages_of(p);

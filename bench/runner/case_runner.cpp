@@ -97,10 +97,9 @@ void train_alone(record::Case& record, PreparedCase& prepared, const CaseContext
 
 // Of a case that does not end by itself after a signal.
 record::Case cut_short(record::Case record, const LoopResult& result, const LoopPlan& plan, const std::string& unit,
-                       int signal) {
+                       const std::string& why) {
   keep_measured(record, result, plan, unit);
-  set_status(record, CaseStatus::interrupted,
-             fmt::format("{} came after {} steps, and other ranks did not go on", signal_name(signal), result.steps.size()));
+  set_status(record, CaseStatus::interrupted, why);
   return record;
 }
 
@@ -108,10 +107,12 @@ void train_in_ranks(record::Case& record, PreparedCase prepared, const CaseConte
   const LoopPlan plan = prepared.loop;
   const std::string unit(prepared.model->sample_unit);
   TeamRequest request{.case_id = record.id, .record = record, .stop = context.stop, .resumed = context.resumed,
-                      .process = context.lockstep.processes()};
+                      .lockstep = context.lockstep};
   request.progress.step = context.progress.step;
-  request.progress.cut_short = [&](const LoopResult& result) {
-    if (context.save_now) context.save_now(cut_short(record, result, plan, unit, context.stop()));
+  request.progress.cut_short = [&](const LoopResult& result, const std::optional<MissingRank>& missing) {
+    const std::string why = fmt::format("{} came after {} steps, and {}", signal_name(context.stop()),
+                                        result.steps.size(), missing ? missing->how : "other ranks did not go on");
+    if (context.save_now) context.save_now(cut_short(record, result, plan, unit, why), missing);
   };
   const TeamOutcome outcome = run_team(std::move(prepared), request);
   if (outcome.error) {

@@ -29,7 +29,7 @@ struct CaseContext {
   bool resumed = false;    // go on from a checkpoint where there is one
   Lockstep lockstep{};     // with the processes that run the case together with this one
   // Told when a signal has come and the case does not end: what the report should say if nothing else comes. May be empty.
-  std::function<void(const record::Case&)> save_now{};
+  std::function<void(const record::Case&, const std::optional<MissingRank>&)> save_now{};
 };
 
 // On all processes, or on none.

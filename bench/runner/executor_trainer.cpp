@@ -134,6 +134,7 @@ StepOutcome ExecutorTrainer::step(double learning_rate) {
   const Program& run_program = executor_->program(program).program;
   outcome.skipped = is_skipped(run_program, result);
   heard_ = static_cast<int>(output_of(run_program, result, "stop_votes", 0));
+  if (prepared_.config.parallel.mode == "local_sgd") end_local_step(number, outcome);
   return outcome;
 }
 
@@ -148,8 +149,18 @@ void ExecutorTrainer::spoil_parameters() {
   }
 }
 
-void ExecutorTrainer::average_states() {
-  if (rank_.programs.average_states >= 0) run(rank_.programs.average_states, {});
+void ExecutorTrainer::average_replicas() {
+  if (rank_.programs.average >= 0) run(rank_.programs.average, {});
+}
+
+// Replicas that step on their own: their losses were summed as they are, and their weights meet now and then.
+void ExecutorTrainer::end_local_step(std::int64_t number, StepOutcome& outcome) {
+  const ParallelOptions& layout = prepared_.config.parallel;
+  outcome.loss /= static_cast<double>(layout.dp);
+  if (number % layout.period != 0 || rank_.programs.average < 0) return;
+  const StepResult result = run(rank_.programs.average, {});
+  rank_steps_.back().device_seconds += result.device_seconds;
+  rank_steps_.back().exposed_seconds += result.exposed_seconds;
 }
 
 EvaluationSums ExecutorTrainer::evaluate_own_batches() {
@@ -172,7 +183,7 @@ EvaluationSums ExecutorTrainer::evaluate_own_batches() {
 }
 
 Evaluation ExecutorTrainer::evaluate() {
-  average_states();
+  average_replicas();
   EvaluationSums sums = evaluate_own_batches();
   if (others_) {
     const auto texts = others_->all_gather(sums.text());

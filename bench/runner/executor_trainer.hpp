@@ -44,8 +44,8 @@ class ExecutorTrainer final : public Trainer {
   // Trains `steps` more steps with each operation timed apart. For after the measurement: it changes the parameters.
   PhaseSeconds profile(std::int64_t steps);
 
-  // Makes what replicas keep for themselves equal: running statistics. By all ranks.
-  void average_states();
+  // Makes equal what replicas keep for themselves: running statistics, in local SGD weights too. By all ranks.
+  void average_replicas();
 
   // What a checkpoint holds, and putting the data and the random numbers where they were after so many steps.
   Executor& executor() { return *executor_; }
@@ -66,6 +66,7 @@ class ExecutorTrainer final : public Trainer {
   std::vector<Binding> bind(int program, const Batch& batch, float learning_rate);
   StepResult run(int program, const std::vector<Binding>& bindings);
   void spoil_parameters();
+  void end_local_step(std::int64_t number, StepOutcome& outcome);
   EvaluationSums evaluate_own_batches();
 
   const PreparedCase& prepared_;

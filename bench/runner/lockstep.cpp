@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <fstream>
 #include <new>
 #include <optional>
 
@@ -24,6 +25,15 @@ std::string host_name() {
 
 // Processes that say the same share these cores.
 std::string cores_text() { return fmt::format("{}:{}", host_name(), fmt::join(usable_cores(), ",")); }
+
+// The state of a process as a letter, as ps shows it; '-': there is none.
+char process_state(std::int64_t process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_end = text.rfind(") ");
+  return name_end == std::string::npos || name_end + 2 >= text.size() ? '-' : text[name_end + 2];
+}
 
 // An error that can be sent; nothing: there was none.
 struct Sent {
@@ -82,6 +92,24 @@ Lockstep::Lockstep(Communicator* processes) : processes_(processes) {
     if (rank == processes_->rank()) local_.place = local_.neighbours;
     ++local_.neighbours;
   }
+  const auto hosts = processes_->all_gather(fmt::format("{} {}", getpid(), host_name()));
+  const auto host_of = [](const std::string& text) { return text.substr(text.find(' ')); };
+  for (int rank = 0; rank < processes_->size(); ++rank) {
+    const std::string& other = hosts[static_cast<std::size_t>(rank)];
+    if (rank != processes_->rank() && host_of(other) == host_of(hosts[static_cast<std::size_t>(processes_->rank())]))
+      neighbours_.push_back({rank, std::stoll(other)});
+  }
+}
+
+std::optional<MissingRank> Lockstep::missing() const {
+  for (const Neighbour& one : neighbours_) {
+    const char state = process_state(one.process);
+    const bool stopped = state == 'T' || state == 't';
+    if (stopped || state == '-' || state == 'Z' || state == 'X')
+      return MissingRank{one.rank, fmt::format("rank {} {} (process {})", one.rank, stopped ? "was stopped" : "has ended",
+                                               one.process)};
+  }
+  return std::nullopt;
 }
 
 void Lockstep::together(const std::function<void()>& work) const {

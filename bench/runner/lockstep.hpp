@@ -3,12 +3,20 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/runner/prepared_case.hpp"
 #include "workloads/backend/communicator/communicator.hpp"
 
 namespace gpusizer {
+
+// A rank whose process does not run any more, as far as this machine can tell.
+struct MissingRank {
+  int rank = 0;
+  std::string how;  // "rank 2 has ended (process 1234)"
+};
 
 // One process alone agrees with itself. Every function is called by all processes in the same order, and throws
 // CommunicationError when one of them is lost.
@@ -30,9 +38,18 @@ class Lockstep {
   // Throws Error(usage) where a text that says how a run was started is not the same everywhere.
   void require_same(const std::string& text) const;
 
+  // The first rank on this machine whose process has ended or was stopped. Asks nobody.
+  std::optional<MissingRank> missing() const;
+
  private:
+  struct Neighbour {
+    int rank = 0;
+    std::int64_t process = 0;
+  };
+
   Communicator* processes_;
   LocalRanks local_;
+  std::vector<Neighbour> neighbours_;  // other ranks on this machine
 };
 
 }  // namespace gpusizer

@@ -34,7 +34,7 @@ struct BucketPrograms {
 struct CasePrograms {
   std::vector<LoweredProgram> lowered;
   std::vector<BucketPrograms> buckets;
-  int average_states = -1;  // makes the running statistics of all replicas equal
+  int average = -1;  // makes equal what replicas keep for themselves: running statistics, in local SGD weights too
 };
 
 // One rank of a case, in this process.

@@ -24,6 +24,7 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 
 constexpr Seconds kLook{0.02};          // how often the watching thread looks
+constexpr std::size_t kLooksBetween = 25;  // looks at other processes
 constexpr Seconds kShortestGrace{1.0};  // for ranks that have been told that the case is over
 constexpr Seconds kShortNotice{0.3};    // after a signal, before what there is must be written: a launcher kills soon
 
@@ -41,7 +42,7 @@ class Team {
  public:
   Team(PreparedCase prepared, const TeamRequest& request)
       : prepared_(std::move(prepared)), case_id_(request.case_id), record_(request.record),
-        resumed_(request.resumed), process_(request.process), ranks_(prepared_.ranks.size()) {
+        resumed_(request.resumed), process_(request.lockstep.processes()), ranks_(prepared_.ranks.size()) {
     const ParallelOptions& layout = prepared_.config.parallel;
     if (!process_) group_.emplace(static_cast<int>(layout.ranks()), layout.comm_timeout_seconds);
     for (std::size_t i = 0; i < ranks_.size(); ++i)
@@ -246,6 +247,7 @@ class Watch {
       show_progress();
       if (!heed_signal()) return false;
       if (!heed_failure()) return false;
+      if (!heed_missing()) return false;
     }
     show_progress();
     return true;
@@ -272,11 +274,21 @@ class Watch {
       signalled_ = Clock::now();
       team_.ask_to_stop(signal);
     }
-    if (request_.process && !written_ && since(signalled_) > kShortNotice && request_.progress.cut_short) {
+    if (request_.lockstep.processes() && !written_ && since(signalled_) > kShortNotice && request_.progress.cut_short) {
       written_ = true;
-      team_.with_result([&](const LoopResult& result) { request_.progress.cut_short(result); });
+      const auto missing = request_.lockstep.missing();
+      team_.with_result([&](const LoopResult& result) { request_.progress.cut_short(result, missing); });
     }
     return true;
+  }
+
+  // A rank that is stuck here hears of nothing: that others have ended is seen from outside.
+  bool heed_missing() {
+    if (looks_++ % kLooksBetween != 0) return true;
+    const auto missing = request_.lockstep.missing();
+    if (!missing) missing_.reset();
+    else if (!missing_) missing_ = Clock::now();
+    return !missing || since(missing_) < Seconds{1.5 * team_.timeout_seconds()};
   }
 
   bool heed_failure() {
@@ -296,8 +308,8 @@ class Watch {
 
   Team& team_;
   const TeamRequest& request_;
-  std::size_t shown_steps_ = 0;
-  std::optional<Clock::time_point> signalled_, failed_;
+  std::size_t shown_steps_ = 0, looks_ = 0;
+  std::optional<Clock::time_point> signalled_, failed_, missing_;
   bool written_ = false;
 };
 

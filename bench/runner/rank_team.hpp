@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/runner/lockstep.hpp"
 #include "bench/runner/training_run.hpp"
 #include "workloads/backend/communicator/communicator.hpp"
 
@@ -17,7 +18,7 @@ namespace gpusizer {
 struct TeamProgress {
   std::function<void(const LoopPlan&, const LoopResult&)> step;
   // A signal came, and the case does not end quickly: others may be lost. With what was measured until now.
-  std::function<void(const LoopResult&)> cut_short;
+  std::function<void(const LoopResult&, const std::optional<MissingRank>&)> cut_short;
 };
 
 struct TeamRequest {
@@ -26,7 +27,7 @@ struct TeamRequest {
   StopRequested stop;
   TeamProgress progress;
   bool resumed = false;
-  Communicator* process = nullptr;  // this process is one rank, joined to the others so; nullptr: all ranks are here
+  Lockstep lockstep{};  // this process is one rank of those that it joins; alone: all ranks are here
 };
 
 struct TeamOutcome {

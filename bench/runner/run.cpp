@@ -164,8 +164,9 @@ class Run {
   void run_one(std::size_t i, CaseContext& context) {
     record::Case& place = outcome_.report.cases[i];
     if (request_.progress.case_begins) request_.progress.case_begins(i, ids_.size(), ids_[i]);
-    context.save_now = [&](const record::Case& now) {
-      place = now;
+    context.save_now = [this, i](const record::Case& now, const std::optional<MissingRank>& missing) {
+      if (missing && missing->rank == 0 && request_.processes->rank() == 1) take_over(i);
+      outcome_.report.cases[i] = now;
       outcome_.report.status = ReportStatus::interrupted;
       write_report();
     };

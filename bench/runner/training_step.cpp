@@ -116,7 +116,7 @@ Program training_step(const CaseConfig& c, const Program& forward, const StepBat
   stage.step = data_parallel(std::move(stage.step), replicas);
   Program program =
       add_optimizer(std::move(stage.step.program), stage.step.gradients, optimizer_options(c), update);
-  if (c.parallel.ranks() == 1 || c.parallel.mode != "sync") return program;
+  if (c.parallel.ranks() == 1) return program;
   return share_results(std::move(program), results,
                        {.rank = layout.place.rank, .ranks = all_ranks(c.parallel),
                         .contributes = layout.place.slice == 0});
