@@ -17,8 +17,8 @@ namespace {
 void require_ranks(const std::vector<int32_t>& ranks, int32_t rank, const std::string& whose) {
   const bool ascend = std::ranges::adjacent_find(ranks, std::greater_equal{}) == ranks.end();
   if (!ascend || std::ranges::count(ranks, rank) != 1)
-    throw Error(Fault::usage, fmt::format("the ranks {} of {} do not ascend or leave out rank {}", fmt::join(ranks, ","),
-                                          whose, rank));
+    throw Error(Fault::usage, fmt::format("the ranks {} of {} do not ascend or leave out rank {}",
+                                          fmt::join(ranks, ","), whose, rank));
 }
 
 void check(const Differentiated& step, const DataParallelOptions& o) {
@@ -30,17 +30,18 @@ void check(const Differentiated& step, const DataParallelOptions& o) {
       throw Error(Fault::usage, "replicas must be joined before the updates are added", step.program.name);
 }
 
-CollectiveAttributes collective(const GradientBucket& bucket, int32_t rank) { return {rank, bucket.ranks, bucket.owners}; }
+CollectiveAttributes collective(const GradientBucket& bucket, int32_t rank) {
+  return {rank, bucket.ranks, bucket.owners};
+}
 
 }  // namespace
 
 Differentiated data_parallel(Differentiated step, const DataParallelOptions& options) {
   check(step, options);
   const auto buckets = gradient_buckets(step, options);
+  const double share = static_cast<double>(options.samples) / static_cast<double>(options.total_samples);
   Insertion edit{weigh_losses(std::move(step.program),
-                              {.batch = static_cast<double>(options.samples) / static_cast<double>(options.total_samples),
-                               .rank = options.rank,
-                               .ranks = options.replicas})};
+                              {.batch = share, .rank = options.rank, .ranks = options.replicas})};
   Differentiated result;
   for (const auto& pair : step.gradients) {  // those that nobody else has
     const auto has = [&](const GradientBucket& b) { return std::ranges::count(b.parameters, pair.first) > 0; };
@@ -63,7 +64,8 @@ Differentiated data_parallel(Differentiated step, const DataParallelOptions& opt
 
 ParallelUpdate parallel_update(const Differentiated& step, const DataParallelOptions& options) {
   if (options.sharded && options.replicas.back() >= options.world)
-    throw Error(Fault::usage, fmt::format("there is a rank {} in a world of {}", options.replicas.back(), options.world));
+    throw Error(Fault::usage,
+                fmt::format("there is a rank {} in a world of {}", options.replicas.back(), options.world));
   ParallelUpdate update{.rank = options.rank};
   update.norm_ranks = options.model;
   if (options.sharded) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data parallelism as a transform: each replica trains on its share of every batch, and gradients are summed in buckets.
+// Data parallelism as a transform: each replica trains on its share of every batch, gradients are summed in buckets.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,11 @@ namespace gpusizer {
 struct DataParallelOptions {
   int32_t rank = 0;                  // whose step this is, in the world
   std::vector<int32_t> replicas{0};  // world ranks that hold the same part of the model, ascending, this one included
-  // Parameters that other stages hold too: all world ranks that sum its gradient together, ascending, this one included.
+  // Parameters that other stages hold too, and all world ranks that sum their gradients together, ascending; those of
+  // parameters that this rank holds include it.
   std::map<std::string, std::vector<int32_t>> tied{};
-  // This replica's samples of a step and those of all replicas. 0 samples: it only keeps step with the others, on a batch
-  // that does not count (bind labels of -1 where negative ones are ignored).
+  // This replica's samples of a step and those of all replicas. 0 samples: it only keeps step with the others, on a
+  // batch that does not count (bind labels of -1 where negative ones are ignored).
   int64_t samples = 1, total_samples = 1;
   int64_t bucket_bytes = int64_t{25} << 20, first_bucket_bytes = int64_t{1} << 20;  // as PyTorch's
   bool sharded = false;  // each parameter is updated by one rank, its owner, which gives it to the others
@@ -54,8 +55,8 @@ struct GradientBucket {
 // The buckets in the order of their collectives, for the step that data_parallel() is given. One rank alone: none.
 std::vector<GradientBucket> gradient_buckets(const Differentiated& step, const DataParallelOptions& options);
 
-// For each size (bytes) the rank that owns the thing: the largest first, each to the rank with the least so far, the first of
-// equals. `loads`: what each rank has already (empty: nothing).
+// For each size (bytes) the rank that owns the thing: the largest first, each to the rank with the least so far, the
+// first of equals. `loads`: what each rank has already (empty: nothing).
 std::vector<int32_t> balanced_owners(const std::vector<int64_t>& sizes, const std::vector<int32_t>& ranks,
                                      std::vector<int64_t> loads = {});
 

@@ -146,7 +146,8 @@ std::vector<GradientBucket> gradient_buckets(const Differentiated& step, const D
   std::vector<GradientBucket> result;
   for (size_t i = 0; i < all.size(); ++i) {
     if (all[i].ranks().size() < 2) continue;
-    for (GradientBucket& b : all[i].buckets(i == 0 ? options.first_bucket_bytes : options.bucket_bytes, options.bucket_bytes)) {
+    const int64_t first = i == 0 ? options.first_bucket_bytes : options.bucket_bytes;
+    for (GradientBucket& b : all[i].buckets(first, options.bucket_bytes)) {
       if (options.sharded)
         for (const TensorId parameter : b.parameters) b.owners.push_back(owners.at(parameter));
       result.push_back(std::move(b));

@@ -168,14 +168,16 @@ class Weighing {
   void weigh_outputs() {
     const Program before = edit_.program();
     if (before.loss.index >= 0 && !is_of_losses(before.loss))
-      throw Error(Fault::usage, fmt::format("'{}' is no sum of losses that could be weighted", name(before.loss)), before.name);
+      throw Error(Fault::usage, fmt::format("'{}' is no sum of losses that could be weighted", name(before.loss)),
+                  before.name);
     std::set<TensorId> done;
     for (const ProgramOutput& out : before.outputs) {
       if (out.summed || is_of_losses(out.value) || !done.insert(out.value).second) continue;
       if (out.count.index >= 0)
         throw Error(Fault::usage, fmt::format("'{}' is a mean over a count of its own", out.name), before.name,
                     "make it a sum");
-      if (constant_ != 1) edit_.replace_everywhere(out.value, weighted(edit_.writer(out.value), out.value, std::nullopt));
+      if (constant_ != 1)
+        edit_.replace_everywhere(out.value, weighted(edit_.writer(out.value), out.value, std::nullopt));
     }
   }
 

@@ -23,11 +23,11 @@ class Sharing {
     for (const ProgramOutput& out : p.outputs)
       if (!is_known_everywhere(out)) local_.push_back(out);
     if (!local_.empty() && local_.size() != names.outputs.size())
-      throw Error(Fault::usage, fmt::format("a step of {} outputs cannot share {}", local_.size(), names.outputs.size()),
-                  p.name);
+      throw Error(Fault::usage,
+                  fmt::format("a step of {} outputs cannot share {}", local_.size(), names.outputs.size()), p.name);
     for (size_t i = 0; i < local_.size(); ++i)
       if (local_[i].name != names.outputs[i].name)
-        throw Error(Fault::usage, fmt::format("the output '{}' is not known to the other ranks", local_[i].name), p.name);
+        throw Error(Fault::usage, fmt::format("other ranks do not know the output '{}'", local_[i].name), p.name);
   }
 
   Program run() {
@@ -37,7 +37,7 @@ class Sharing {
     for (const ResultNames::Output& out : names_.outputs)
       outputs.push_back({out.name, sums.at(out.value), out.count < 0 ? TensorId{} : sums.at(out.count), out.summed});
     for (const ProgramOutput& out : p.outputs)
-      if (std::ranges::none_of(local_, [&](const ProgramOutput& l) { return l.name == out.name; })) outputs.push_back(out);
+      if (std::ranges::count(local_, out.name, &ProgramOutput::name) == 0) outputs.push_back(out);
     outputs.push_back({"stop_votes", sums.at(votes), {}, true});
     for (ProgramOutput& out : outputs)
       if (out.count.index < 0) out.count = sums.at(samples);
@@ -107,8 +107,8 @@ class Sharing {
   Slots add_up(const Slots& own) {
     std::vector<TensorId> inputs;
     for (const auto& [slot, tensor] : own) inputs.push_back(tensor);
-    const auto sums = edit_.apply(place_, OpKind::all_reduce, "results", inputs, CollectiveAttributes{o_.rank, o_.ranks},
-                                  Phase::communicate);
+    const auto sums = edit_.apply(place_, OpKind::all_reduce, "results", inputs,
+                                  CollectiveAttributes{o_.rank, o_.ranks}, Phase::communicate);
     Slots result;
     size_t next = 0;
     for (const auto& [slot, tensor] : own) result[slot] = sums[next++];

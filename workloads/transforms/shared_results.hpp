@@ -10,8 +10,8 @@
 
 namespace gpusizer {
 
-// What a step tells people, whichever ranks know it: taken from the step before it is split into stages. Each number has
-// a place in what the ranks exchange; results that are the same tensor have the same place. -1: there is none.
+// What a step tells people, whichever ranks know it: taken from the step before it is split into stages. Each number
+// has a place in what the ranks exchange; results that are the same tensor have the same place. -1: there is none.
 struct ResultNames {
   struct Output {
     std::string name;
@@ -26,7 +26,8 @@ ResultNames result_names(const Program& whole);
 struct SharedResultsOptions {
   int32_t rank = 0;
   std::vector<int32_t> ranks{0};  // all world ranks, ascending
-  bool contributes = true;        // false: another rank has the same results (slices beyond the first), or they do not count
+  // false: another rank has the same results (slices beyond the first), or they do not count.
+  bool contributes = true;
   // The loss and means are multiplied by it first: this rank's share of the samples, where nobody has weighted them yet
   // (local SGD, whose gradients are each rank's own).
   double mean_share = 1;
@@ -35,8 +36,9 @@ struct SharedResultsOptions {
 // The program with one all_reduce directly after its forward pass, of the loss, `correct`, all outputs in `names` and
 // their counts: sums over the ranks, to which a rank without a result adds 0. Losses and means must be weighted already
 // (loss_shares.hpp). Then every rank has all results, in the same order, followed by those that add_optimizer() made
-// (every rank knows these) and by "stop_votes": the sum of the scalar "stop_vote", 0 unless it is bound, over all ranks.
-// Outputs without a count of their own get the sum of the contributing ranks' batches as their count. One rank: as several.
+// (every rank knows these) and by "stop_votes": the sum of the scalar "stop_vote", 0 unless it is bound, over all
+// ranks. Outputs without a count of their own get the sum of the contributing ranks' batches as their count. One rank:
+// as several.
 // Throws Error(usage) where the program has an output that `names` does not know, or more than most_program_outputs.
 Program share_results(Program program, const ResultNames& names, const SharedResultsOptions& options);
 

@@ -20,7 +20,8 @@ void average(ProgramBuilder& b, const std::vector<std::vector<TensorId>>& lists,
   const ScaleAttributes share{1.0 / static_cast<double>(ranks.size())};
   for (size_t i = 0; i < lists.size(); ++i)
     for (size_t j = 0; j < lists[i].size(); ++j)
-      b.apply(OpKind::scale, b.program().tensor(lists[i][j]).name + ":mean", {lists[i][j], sums[i][j]}, share, Phase::update);
+      b.apply(OpKind::scale, b.program().tensor(lists[i][j]).name + ":mean", {lists[i][j], sums[i][j]}, share,
+              Phase::update);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@
 namespace gpusizer {
 namespace {
 
-struct Layout {
+struct ReplicaLayout {
   std::vector<int64_t> samples;  // of each replica
   int64_t micro_batches = 1;
   bool sharded = false;
@@ -33,7 +33,7 @@ std::vector<int32_t> first_ranks(size_t count) {
   return ranks;
 }
 
-DataParallelOptions options_of(const Layout& layout, size_t rank) {
+DataParallelOptions options_of(const ReplicaLayout& layout, size_t rank) {
   const auto ranks = first_ranks(layout.samples.size());
   return {.rank = static_cast<int32_t>(rank),
           .replicas = ranks,
@@ -45,7 +45,7 @@ DataParallelOptions options_of(const Layout& layout, size_t rank) {
           .world = static_cast<int32_t>(ranks.size())};
 }
 
-Program replica(Program (*net)(int64_t), const Layout& layout, size_t rank, const OptimizerOptions& optimizer) {
+Program replica(Program (*net)(int64_t), const ReplicaLayout& layout, size_t rank, const OptimizerOptions& optimizer) {
   Differentiated step =
       accumulate_gradients(differentiate(net(layout.samples[rank] / layout.micro_batches)), layout.micro_batches);
   step = mixed_precision(std::move(step), layout.precision);
@@ -57,7 +57,7 @@ Program replica(Program (*net)(int64_t), const Layout& layout, size_t rank, cons
   return share_results(std::move(p), names, {.rank = o.rank, .ranks = o.replicas});
 }
 
-JoinedRun run(Program (*net)(int64_t), const Layout& layout, const OptimizerOptions& optimizer) {
+JoinedRun run_replicas(Program (*net)(int64_t), const ReplicaLayout& layout, const OptimizerOptions& optimizer) {
   std::vector<RankProgram> ranks;
   int64_t first = 0;
   for (size_t r = 0; r < layout.samples.size(); ++r) {
@@ -85,41 +85,43 @@ void expect_same(const JoinedRun& got, const JoinedRun& wanted, double tolerance
     }
 }
 
-class Replicas : public testing::TestWithParam<Layout> {};
+class Replicas : public testing::TestWithParam<ReplicaLayout> {};
 
 TEST_P(Replicas, LearnAsOneRankDoes) {
-  const Layout& layout = GetParam();
+  const ReplicaLayout& layout = GetParam();
   const int64_t total = std::accumulate(layout.samples.begin(), layout.samples.end(), int64_t{0});
   for (const auto net : {two_loss_net, number_net})
     for (const auto kind : {OptimizerKind::sgd, OptimizerKind::adam}) {
       const OptimizerOptions optimizer{.kind = kind, .clip_norm = 0.05};
-      const JoinedRun wanted = run(net, {.samples = {total}}, optimizer), got = run(net, layout, optimizer);
-      expect_same(got, wanted, 1e-6);
+      const JoinedRun wanted = run_replicas(net, {.samples = {total}}, optimizer);
+      expect_same(run_replicas(net, layout, optimizer), wanted, 1e-6);
     }
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, Replicas,
-                         testing::Values(Layout{{6, 6}}, Layout{{3, 3, 3, 3}}, Layout{{5, 4, 3}},
-                                         Layout{{6, 6}, 3}, Layout{{4, 4, 4}, 2, true}, Layout{{7, 5}, 1, true}));
+                         testing::Values(ReplicaLayout{{6, 6}}, ReplicaLayout{{3, 3, 3, 3}}, ReplicaLayout{{5, 4, 3}},
+                                         ReplicaLayout{{6, 6}, 3}, ReplicaLayout{{4, 4, 4}, 2, true},
+                                         ReplicaLayout{{7, 5}, 1, true}));
 
 TEST(DataParallel, TheLossScaleSeesAllGradients) {
   const OptimizerOptions optimizer{.kind = OptimizerKind::adam, .clip_norm = 0.05};
-  const JoinedRun one = run(two_loss_net, {.samples = {12}, .precision = Precision::fp16}, optimizer);
-  const JoinedRun sharded = run(two_loss_net, {{3, 3, 3, 3}, 1, true, Precision::fp16}, optimizer);
+  const JoinedRun one = run_replicas(two_loss_net, {.samples = {12}, .precision = Precision::fp16}, optimizer);
+  const JoinedRun sharded = run_replicas(two_loss_net, {{3, 3, 3, 3}, 1, true, Precision::fp16}, optimizer);
   for (const auto& after : sharded.after) {
     EXPECT_EQ(after.at("loss_scale"), one.after[0].at("loss_scale"));
     EXPECT_EQ(after.at("optimizer:steps"), one.after[0].at("optimizer:steps"));
-    for (const char* name : {"first.weight", "masked.bias"}) EXPECT_EQ(after.at(name), sharded.after[0].at(name)) << name;
+    for (const char* name : {"first.weight", "masked.bias"})
+      EXPECT_EQ(after.at(name), sharded.after[0].at(name)) << name;
   }
   EXPECT_NEAR(sharded.results[2][2].loss, one.results[0][2].loss, 2e-3);
 }
 
 TEST(DataParallel, TheCpuDoesTheSame) {
   for (const bool sharded : {false, true}) {
-    const Layout layout{{4, 4, 4}, 2, sharded, Precision::fp32, "cpu"};
+    const ReplicaLayout layout{{4, 4, 4}, 2, sharded, Precision::fp32, "cpu"};
     const OptimizerOptions optimizer{.clip_norm = 0.05};
-    const JoinedRun wanted = run(two_loss_net, {.samples = {12}}, optimizer);
-    expect_same(run(two_loss_net, layout, optimizer), wanted, 1e-4);
+    const JoinedRun wanted = run_replicas(two_loss_net, {.samples = {12}}, optimizer);
+    expect_same(run_replicas(two_loss_net, layout, optimizer), wanted, 1e-4);
   }
 }
 
@@ -138,7 +140,8 @@ TEST(DataParallel, ACollectiveFollowsItsLastGradientAtOnce) {
     ++buckets;
     size_t before = i - 1;  // one operation makes the gradients of a layer, and may fill two buckets
     while (p.operations[before].kind == OpKind::all_reduce) --before;
-    EXPECT_EQ(std::ranges::count(p.operations[before].outputs, p.operations[i].inputs.back()), 1) << p.operations[i].layer;
+    const auto& made = p.operations[before].outputs;
+    EXPECT_EQ(std::ranges::count(made, p.operations[i].inputs.back()), 1) << p.operations[i].layer;
     EXPECT_EQ(p.operations[i].phase, Phase::communicate);
   }
   EXPECT_EQ(buckets, 3);

@@ -125,7 +125,8 @@ Program two_loss_net(int64_t batch) {
   const TensorId labels = b.input("labels", {batch}, DType::i32);
   const auto masked = b.apply(OpKind::softmax_cross_entropy, "masked_loss", {linear(b, "masked", h, 3), masked_labels},
                               LossAttributes{.ignore_negative = true});
-  const auto plain = b.apply(OpKind::softmax_cross_entropy, "plain_loss", {linear(b, "plain", h, 3), labels}, LossAttributes{});
+  const auto plain =
+      b.apply(OpKind::softmax_cross_entropy, "plain_loss", {linear(b, "plain", h, 3), labels}, LossAttributes{});
   b.set_loss(add(b, "loss", masked[0], plain[0]), plain[1]);
   b.add_output({"masked_loss", masked[0], masked[3]});
   b.add_output({"masked_accuracy", masked[1], masked[3], true});

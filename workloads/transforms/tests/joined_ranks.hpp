@@ -33,8 +33,8 @@ struct JoinedOptions {
 // whose name begins with "masked" many are negative, and few in the first samples.
 JoinedRun run_joined(const std::vector<RankProgram>& ranks, const JoinedOptions& options = {});
 
-// x [batch, 6] -> linear 5, ReLU -> linear 3 with "masked_labels" (negative ones ignored) and linear 3 with "labels"; the
-// loss is the sum of both. Outputs "masked_loss", "masked_accuracy", "plain_loss".
+// x [batch, 6] -> linear 5, ReLU -> linear 3 with "masked_labels" (negative ones ignored) and linear 3 with "labels";
+// the loss is the sum of both. Outputs "masked_loss", "masked_accuracy", "plain_loss".
 Program two_loss_net(int64_t batch);
 // x [batch, 6] -> linear 5, ReLU, linear 2 with targets [batch, 2]; the loss is the squared error, the output "mae".
 Program number_net(int64_t batch);

@@ -16,13 +16,13 @@
 namespace gpusizer {
 namespace {
 
-int64_t count(const Program& p, OpKind kind) { return std::ranges::count(p.operations, kind, &Operation::kind); }
+int64_t how_many(const Program& p, OpKind kind) { return std::ranges::count(p.operations, kind, &Operation::kind); }
 
-Program training(const Differentiated& step) { return add_optimizer(step.program, step.gradients, {}); }
+Program updated(const Differentiated& step) { return add_optimizer(step.program, step.gradients, {}); }
 
 TEST(LossShares, MicroBatchesWithDifferentNumbersOfLabelsGiveTheMeanOverAllLabels) {
-  const JoinedRun whole = run_joined({{training(differentiate(two_loss_net(12))), 0}});
-  const JoinedRun parts = run_joined({{training(accumulate_gradients(differentiate(two_loss_net(3)), 4)), 0}});
+  const JoinedRun whole = run_joined({{updated(differentiate(two_loss_net(12))), 0}});
+  const JoinedRun parts = run_joined({{updated(accumulate_gradients(differentiate(two_loss_net(3)), 4)), 0}});
   for (size_t step = 0; step < whole.results[0].size(); ++step) {
     const StepResult &wanted = whole.results[0][step], &got = parts.results[0][step];
     EXPECT_NEAR(got.loss, wanted.loss, 1e-7);
@@ -34,26 +34,27 @@ TEST(LossShares, MicroBatchesWithDifferentNumbersOfLabelsGiveTheMeanOverAllLabel
 }
 
 TEST(LossShares, MeansThatAreNoLossesAreWeightedToo) {
-  const JoinedRun whole = run_joined({{training(differentiate(number_net(12))), 0}});
-  const JoinedRun parts = run_joined({{training(accumulate_gradients(differentiate(number_net(4)), 3)), 0}});
+  const JoinedRun whole = run_joined({{updated(differentiate(number_net(12))), 0}});
+  const JoinedRun parts = run_joined({{updated(accumulate_gradients(differentiate(number_net(4)), 3)), 0}});
   for (size_t step = 0; step < whole.results[0].size(); ++step)
     EXPECT_NEAR(parts.results[0][step].outputs[0], whole.results[0][step].outputs[0], 1e-7);
 }
 
 TEST(LossShares, LabelsAreCountedOverMicroBatchesAndRanks) {
   const Program parts = accumulate_gradients(differentiate(two_loss_net(3)), 2).program;
-  EXPECT_EQ(count(parts, OpKind::count_labels), 2);
-  EXPECT_EQ(count(parts, OpKind::all_reduce), 0);
+  EXPECT_EQ(how_many(parts, OpKind::count_labels), 2);
+  EXPECT_EQ(how_many(parts, OpKind::all_reduce), 0);
   const Program p = weigh_losses(parts, {.batch = 0.5, .rank = 1, .ranks = {0, 1}});
-  EXPECT_EQ(count(p, OpKind::count_labels), 2);
-  EXPECT_EQ(count(p, OpKind::all_reduce), 1);
-  EXPECT_EQ(count(p, OpKind::scale_by), 4);  // of each micro-batch the value and what enters its backward
+  EXPECT_EQ(how_many(p, OpKind::count_labels), 2);
+  EXPECT_EQ(how_many(p, OpKind::all_reduce), 1);
+  EXPECT_EQ(how_many(p, OpKind::scale_by), 4);  // of each micro-batch the value and what enters its backward
   const auto sum = std::ranges::find(p.operations, OpKind::all_reduce, &Operation::kind);
   for (const Operation& op : p.operations)
     if (op.kind == OpKind::divide) {
       EXPECT_EQ(op.inputs[1], sum->outputs[0]);
     }
-  for (auto op = p.operations.begin(); op != sum; ++op) EXPECT_TRUE(p.tensor(op->outputs[0]).shape.empty()) << op->layer;
+  for (auto op = p.operations.begin(); op != sum; ++op)
+    EXPECT_TRUE(p.tensor(op->outputs[0]).shape.empty()) << op->layer << " comes before the labels are counted";
 }
 
 TEST(LossShares, OneWholeIsLeftAlone) {
@@ -64,8 +65,8 @@ TEST(LossShares, OneWholeIsLeftAlone) {
 
 TEST(LossShares, AForwardProgramIsWeightedToo) {
   const Program p = weigh_losses(two_loss_net(4), {.batch = 0.25, .rank = 0, .ranks = {0, 2}});
-  EXPECT_EQ(count(p, OpKind::scale), 1);
-  EXPECT_EQ(count(p, OpKind::scale_by), 1);
+  EXPECT_EQ(how_many(p, OpKind::scale), 1);
+  EXPECT_EQ(how_many(p, OpKind::scale_by), 1);
   EXPECT_EQ(p.tensor(p.outputs[2].value).name, "plain_loss:share");
   EXPECT_EQ(p.tensor(p.outputs[0].value).name, "masked_loss:share");
   EXPECT_EQ(p.tensor(p.outputs[1].value).name, "masked_loss:correct");

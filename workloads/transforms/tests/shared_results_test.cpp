@@ -57,7 +57,8 @@ TEST(SharedResults, MeansMayBeWeightedOnTheWay) {
 
 TEST(SharedResults, TheSumFollowsTheForwardPass) {
   const Program net = small_net(4);
-  const Program p = share_results(training_program(net, {.clip_norm = 1}), result_names(net), {.rank = 0, .ranks = {0, 1}});
+  const Program p =
+      share_results(training_program(net, {.clip_norm = 1}), result_names(net), {.rank = 0, .ranks = {0, 1}});
   for (size_t i = 1; i < p.operations.size(); ++i) {
     if (p.operations[i].kind != OpKind::all_reduce) continue;
     EXPECT_EQ(p.operations[i - 1].phase, Phase::forward);
