@@ -47,10 +47,10 @@ void add_tokens(std::vector<Note>& notes, const Case& run) {
   if (!run.measurement.tokens) return;
   const record::Tokens& tokens = *run.measurement.tokens;
   const auto real = static_cast<double>(tokens.real_tokens), padded = static_cast<double>(tokens.padded_tokens);
-  const std::string rate = tokens.tokens_per_second ? fmt::format("{} tokens/s, ", significant(*tokens.tokens_per_second)) : "";
-  if (real + padded > 0)
-    notes.push_back({fmt::format("{}not counting the padding, {} of what was worked on", rate,
-                                 percent_text(padded / (real + padded)))});
+  if (!(real + padded > 0)) return;
+  const std::string rate = tokens.tokens_per_second ? fmt::format("{} tokens/s; ", significant(*tokens.tokens_per_second)) : "";
+  notes.push_back({fmt::format("{}{} of the work was padding", rate,
+                               padded > 0 ? percent_text(padded / (real + padded)) : "nothing")});
 }
 
 void add_checkpoints(std::vector<Note>& notes, const Case& run) {

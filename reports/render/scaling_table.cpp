@@ -45,7 +45,7 @@ Cell speedup_of(const Case& run) {
 Cell efficiency_of(const Case& run) {
   if (!run.scaling || !run.scaling->efficiency) return none;
   const record::Ratio& e = *run.scaling->efficiency;
-  return fmt::format("{} ± {}", significant(100 * e.value, 3), percent_text(half_width(e)));
+  return fmt::format("{:.1f} ± {:.1f} %", 100 * e.value, 100 * half_width(e));
 }
 Cell exposed_of(const Case& run) {
   return run.communication && run.communication->exposed_seconds ? time_text(*run.communication->exposed_seconds) : none;
