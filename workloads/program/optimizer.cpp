@@ -90,7 +90,8 @@ class Updates {
  private:
   void require_whole(const Tensor& parameter) const {
     if (o_.kind == OptimizerKind::lamb && parameter.part)
-      throw Error(Fault::usage, fmt::format("LAMB needs the norm of '{}', of which each rank has a part", parameter.name),
+      throw Error(Fault::usage,
+                  fmt::format("LAMB needs the norm of '{}', of which each rank has a part", parameter.name),
                   "--optimizer", "use adamw, or tp=1");
   }
   TensorId known(const std::string& parameter) const {

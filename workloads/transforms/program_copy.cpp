@@ -12,10 +12,11 @@
 namespace gpusizer {
 
 ProgramCopy::ProgramCopy(const Program& from, const std::string& what) : from_(from), builder_(from.name, from.batch) {
-  const auto is_forward = [](const Operation& op) { return op.phase == Phase::forward || op.phase == Phase::communicate; };
-  if (!std::ranges::all_of(from.operations, is_forward) || std::ranges::any_of(from.tensors, [](const Tensor& t) {
-        return t.role == Role::gradient;
-      }))
+  const auto is_forward = [](const Operation& op) {
+    return op.phase == Phase::forward || op.phase == Phase::communicate;
+  };
+  if (!std::ranges::all_of(from.operations, is_forward) ||
+      std::ranges::any_of(from.tensors, [](const Tensor& t) { return t.role == Role::gradient; }))
     throw Error(Fault::usage, fmt::format("{} must come before the program is differentiated", what), from.name);
   for (const Tensor& t : from.tensors)
     if (t.role == Role::input || t.role == Role::scalar) at(t.id);
@@ -34,8 +35,10 @@ TensorId ProgramCopy::at(TensorId original) {
     const auto part = parts_.find(original);
     const Shape shape = part == parts_.end() ? t.shape : part_shape(part->second);
     id = builder_.persistent(t.name, shape, t.role, t.initial, t.dtype);
-    if (part != parts_.end()) made_[id] = part->second;
-    else if (t.part) made_[id] = *t.part;
+    if (part != parts_.end())
+      made_[id] = part->second;
+    else if (t.part)
+      made_[id] = *t.part;
   } else {
     throw Error(Fault::failed, fmt::format("'{}' is read before it is made", t.name), from_.name);
   }
@@ -50,7 +53,8 @@ void ProgramCopy::copy(const Operation& op, Attributes attributes) {
 }
 
 Program ProgramCopy::finish() {
-  if (from_.loss.index >= 0) builder_.set_loss(at(from_.loss), from_.correct.index >= 0 ? at(from_.correct) : TensorId{});
+  if (from_.loss.index >= 0)
+    builder_.set_loss(at(from_.loss), from_.correct.index >= 0 ? at(from_.correct) : TensorId{});
   for (ProgramOutput out : from_.outputs) {
     out.value = at(out.value);
     if (out.count.index >= 0) out.count = at(out.count);

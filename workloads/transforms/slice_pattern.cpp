@@ -24,8 +24,9 @@ class Finder {
   SlicePattern run() {
     const auto is_attention = [](const Operation& op) { return op.kind == OpKind::attention; };
     if (!std::ranges::any_of(p_.operations, is_attention))
-      throw Error(Fault::usage, fmt::format("'{}' has no attention, whose heads tensor parallelism shares out", p_.name),
-                  flag, "use dp or pp instead of tp");
+      throw Error(Fault::usage,
+                  fmt::format("'{}' has no attention, whose heads tensor parallelism shares out", p_.name), flag,
+                  "use dp or pp instead of tp");
     for (int32_t i = 0; i < size(); ++i)
       if (op(i).kind == OpKind::linear) find_layers(i);
     require_all_attention();
@@ -53,16 +54,17 @@ class Finder {
 
   // Whether the layer's weight and bias are parameters of its own.
   bool owns_parameters(const Operation& linear, size_t from = 1) const {
-    return std::all_of(linear.inputs.begin() + static_cast<std::ptrdiff_t>(from), linear.inputs.end(), [&](TensorId id) {
-      return p_.tensor(id).role == Role::parameter && readers_of(id).size() == 1;
-    });
+    return std::all_of(
+        linear.inputs.begin() + static_cast<std::ptrdiff_t>(from), linear.inputs.end(),
+        [&](TensorId id) { return p_.tensor(id).role == Role::parameter && readers_of(id).size() == 1; });
   }
 
   void find_layers(int32_t first) {
     const int32_t middle = next(op(first).outputs[0]);
     if (middle < 0 || (op(middle).kind != OpKind::attention && op(middle).kind != OpKind::gelu)) return;
     const int32_t last = next(op(middle).outputs[0]);
-    if (last < 0 || op(last).kind != OpKind::linear || !owns_parameters(op(first)) || !owns_parameters(op(last))) return;
+    if (last < 0 || op(last).kind != OpKind::linear || !owns_parameters(op(first)) || !owns_parameters(op(last)))
+      return;
     const bool heads = op(middle).kind == OpKind::attention;
     heads ? require_heads(op(middle)) : require_width(op(first));
     work(first) = SliceWork::columns;
@@ -82,16 +84,17 @@ class Finder {
     const int64_t width = p_.tensor(linear.outputs[0]).shape[1];
     if (width % slices_ != 0)
       throw Error(Fault::usage,
-                  fmt::format("a feed-forward width of {} cannot be shared out evenly among tp={}", width, slices_), flag,
-                  "use a tp that divides --feed-forward");
+                  fmt::format("a feed-forward width of {} cannot be shared out evenly among tp={}", width, slices_),
+                  flag, "use a tp that divides --feed-forward");
   }
 
   void require_all_attention() const {
     for (int32_t i = 0; i < size(); ++i)
       if (op(i).kind == OpKind::attention && found_.work[static_cast<size_t>(i)] != SliceWork::heads)
-        throw Error(Fault::usage,
-                    fmt::format("the attention of layer '{}' does not stand between two linear layers of its own", op(i).layer),
-                    flag, "use dp or pp instead of tp");
+        throw Error(
+            Fault::usage,
+            fmt::format("the attention of layer '{}' does not stand between two linear layers of its own", op(i).layer),
+            flag, "use dp or pp instead of tp");
   }
 
   bool picks_words(const Operation& gather) const {

@@ -21,8 +21,8 @@ enum class SliceWork : uint8_t {
 };
 
 struct SlicePattern {
-  std::vector<SliceWork> work;    // by operation
-  std::vector<int64_t> blocks;    // by operation: of columns, how many blocks are each shared out (query, key, value: 3)
+  std::vector<SliceWork> work;  // by operation
+  std::vector<int64_t> blocks;  // by operation: of columns, how many blocks are each shared out (query, key, value: 3)
   std::optional<TensorId> words;  // the table that is shared out by rows
 };
 

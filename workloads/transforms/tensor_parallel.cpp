@@ -25,8 +25,12 @@ namespace {
 class Slicing {
  public:
   Slicing(const Program& forward, const SliceGroup& group)
-      : from_(forward), group_(group), index_(group.index()), count_(group.count()),
-        pattern_(slice_pattern(forward, group.count())), copy_(forward, "tensor parallelism") {}
+      : from_(forward),
+        group_(group),
+        index_(group.index()),
+        count_(group.count()),
+        copy_(forward, "tensor parallelism"),
+        pattern_(slice_pattern(forward, group.count())) {}
 
   Program run() {
     for (size_t i = 0; i < from_.operations.size(); ++i) split_parameters(from_.operations[i], i);
@@ -52,13 +56,19 @@ class Slicing {
 
   void add(const Operation& op, SliceWork work) {
     switch (work) {
-      case SliceWork::alike: return copy_.copy(op);
+      case SliceWork::alike:
+        return copy_.copy(op);
       case SliceWork::columns:
-      case SliceWork::word_logits: return add_columns(op);
-      case SliceWork::heads: return add_heads(op);
-      case SliceWork::rows: return add_rows(op);
-      case SliceWork::words: return add_words(op);
-      case SliceWork::word_loss: return add_loss(op);
+      case SliceWork::word_logits:
+        return add_columns(op);
+      case SliceWork::heads:
+        return add_heads(op);
+      case SliceWork::rows:
+        return add_rows(op);
+      case SliceWork::words:
+        return add_words(op);
+      case SliceWork::word_loss:
+        return add_loss(op);
     }
   }
 
@@ -113,8 +123,8 @@ class Slicing {
   const Program& from_;
   const SliceGroup& group_;
   int64_t index_, count_;
-  SlicePattern pattern_;
   ProgramCopy copy_;
+  SlicePattern pattern_;
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch normalisation (+ residual) (+ ReLU) as one kernel each way, in blocks of channels; for each group of samples that
-// are normalised together.
+// Batch normalisation (+ residual) (+ ReLU) as one kernel each way, in blocks of channels; for each group of samples
+// that are normalised together.
 #include <algorithm>
 
 #include "workloads/backend/cpu/kernels.hpp"
@@ -38,8 +38,8 @@ struct GroupSums {
   double* all = nullptr;
 };
 
-// What the forward keeps of a group: mean and inverse deviation of each (padded) channel, then one bit for each element that the
-// ReLU let through.
+// What the forward keeps of a group: mean and inverse deviation of each (padded) channel, then one bit for each element
+// that the ReLU let through.
 struct Kept {
   int64_t channels, mask_bytes;
 
@@ -56,11 +56,19 @@ struct Kept {
 class BatchNorm final : public Kernel {
  public:
   explicit BatchNorm(const KernelRequest& r)
-      : engine_(r.engine), a_(std::get<NormAttributes>(r.op.attributes)),
+      : engine_(r.engine),
+        a_(std::get<NormAttributes>(r.op.attributes)),
         shape_(group_shape(a_, blocked_shape(r, r.input(0).shape))),
-        groups_(group_count(a_, r.input(0).shape)), sums_(shape_.channels), kept_(shape_, r.engine.vector.lanes, a_.relu),
-        partial_bytes_(aligned(norm_partial_bytes(shape_, r.engine))), x_(r, r.op.inputs[0], partial_bytes_), scale_(r, r.op.inputs[1]), shift_(r, r.op.inputs[2]),
-        mean_(r, r.op.inputs[3]), variance_(r, r.op.inputs[4]), y_(r, r.op.outputs[0]) {
+        groups_(group_count(a_, r.input(0).shape)),
+        sums_(shape_.channels),
+        kept_(shape_, r.engine.vector.lanes, a_.relu),
+        partial_bytes_(aligned(norm_partial_bytes(shape_, r.engine))),
+        x_(r, r.op.inputs[0], partial_bytes_),
+        scale_(r, r.op.inputs[1]),
+        shift_(r, r.op.inputs[2]),
+        mean_(r, r.op.inputs[3]),
+        variance_(r, r.op.inputs[4]),
+        y_(r, r.op.outputs[0]) {
     if (a_.residual) residual_.emplace(r, r.op.inputs[5], partial_bytes_ + x_.workspace_bytes());
     if (a_.training && r.is_read(r.op.outputs[1])) saved_.emplace(r, r.op.outputs[1]);
     kept_offset_ = partial_bytes_ + x_.workspace_bytes() + (residual_ ? residual_->workspace_bytes() : 0);
@@ -69,9 +77,7 @@ class BatchNorm final : public Kernel {
   static int64_t norm_partial_bytes(const BlockedShape& s, const Engine& e) {
     return e.vector.batch_norm_workspace_bytes(s, e.threads);
   }
-  int64_t workspace_bytes() const override {
-    return sums_offset() + (groups_ > 1 ? sums_.bytes() : 0);
-  }
+  int64_t workspace_bytes() const override { return sums_offset() + (groups_ > 1 ? sums_.bytes() : 0); }
   int64_t saved_bytes() const override { return a_.training ? groups_ * kept_.bytes() : 0; }
 
   void bind(const Addresses& addresses) override {
@@ -132,7 +138,8 @@ class BatchNorm final : public Kernel {
     for (int64_t c = 0; c < shape_.channels; ++c) {
       float &mean = mean_.floats()[c], &variance = variance_.floats()[c];
       mean += momentum * (static_cast<float>(sums_.all[c] / static_cast<double>(groups_)) - mean);
-      variance += momentum * (static_cast<float>(sums_.all[shape_.channels + c] / static_cast<double>(groups_)) - variance);
+      variance +=
+          momentum * (static_cast<float>(sums_.all[shape_.channels + c] / static_cast<double>(groups_)) - variance);
     }
   }
 
@@ -154,12 +161,20 @@ class BatchNorm final : public Kernel {
 class BatchNormBackward final : public Kernel {
  public:
   explicit BatchNormBackward(const KernelRequest& r)
-      : engine_(r.engine), a_(std::get<NormAttributes>(r.op.attributes)),
+      : engine_(r.engine),
+        a_(std::get<NormAttributes>(r.op.attributes)),
         shape_(group_shape(a_, blocked_shape(r, r.input(static_cast<size_t>(a_.gradients)).shape))),
-        groups_(group_count(a_, r.input(static_cast<size_t>(a_.gradients)).shape)), sums_(shape_.channels), kept_(shape_, r.engine.vector.lanes, a_.relu),
-        partial_bytes_(aligned(BatchNorm::norm_partial_bytes(shape_, r.engine))), dy_(r, r.op.inputs[0]),
-        x_(r, r.op.inputs[static_cast<size_t>(a_.gradients)], partial_bytes_), scale_(r, r.op.inputs[at(1)]),
-        saved_(r, r.op.inputs[at(2)]), dx_(r, r.op.outputs[0]), dscale_(r, r.op.outputs[1]), dshift_(r, r.op.outputs[2]) {
+        groups_(group_count(a_, r.input(static_cast<size_t>(a_.gradients)).shape)),
+        sums_(shape_.channels),
+        kept_(shape_, r.engine.vector.lanes, a_.relu),
+        partial_bytes_(aligned(BatchNorm::norm_partial_bytes(shape_, r.engine))),
+        dy_(r, r.op.inputs[0]),
+        x_(r, r.op.inputs[static_cast<size_t>(a_.gradients)], partial_bytes_),
+        scale_(r, r.op.inputs[at(1)]),
+        saved_(r, r.op.inputs[at(2)]),
+        dx_(r, r.op.outputs[0]),
+        dscale_(r, r.op.outputs[1]),
+        dshift_(r, r.op.outputs[2]) {
     if (a_.gradients > 1) dy2_.emplace(r, r.op.inputs[1]);
     if (a_.residual) dresidual_.emplace(r, r.op.outputs[3]);
   }

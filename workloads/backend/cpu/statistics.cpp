@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batch normalisation whose statistics go over several ranks, in blocks of channels: what this rank's samples say, the
-// result from what all ranks say, and the same in the backward. Sums are in double and do not depend on the threads.
+// result from what all ranks say, and the same in the backward. Sums are in float over one image, in double over
+// images, and do not depend on the threads.
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <type_traits>
 
 #include "workloads/backend/cpu/kernels.hpp"
 #include "workloads/backend/cpu/own_kernel.hpp"
@@ -12,15 +14,45 @@ namespace gpusizer::cpu {
 
 namespace {
 
-constexpr int most_lanes = 16;
-using LaneSums = std::array<double, most_lanes>;
-using LaneFactors = std::array<float, most_lanes>;
+// One number for each channel of a block.
+template <int lanes>
+using LaneSums = std::array<double, lanes>;
+template <int lanes>
+using LaneFactors = std::array<float, lanes>;
+
+// Calls visit(block, number of lanes as a constant) for each block of channels; threads share the blocks.
+template <class Visit>
+void each_block(const BlockedShape& s, int lanes, Visit visit) {
+#pragma omp parallel for schedule(static)
+  for (int64_t block = 0; block < s.blocks; ++block) {
+    if (lanes == 16)
+      visit(block, std::integral_constant<int, 16>{});
+    else
+      visit(block, std::integral_constant<int, 8>{});
+  }
+}
 
 // Walks one block of channels, pixel by pixel: visit(element of its first lane).
-template <class Visit>
-void each_pixel(const BlockedShape& s, int64_t block, int64_t lanes, Visit visit) {
+template <int lanes, class Visit>
+void each_pixel(const BlockedShape& s, int64_t block, Visit visit) {
   for (int64_t n = 0; n < s.batch; ++n)
     for (int64_t p = 0; p < s.spatial; ++p) visit(((n * s.blocks + block) * s.spatial + p) * lanes);
+}
+
+// Adds up value(element) over one block of channels.
+template <int lanes, class Value>
+LaneSums<lanes> block_sums(const BlockedShape& s, int64_t block, Value value) {
+  LaneSums<lanes> all{};
+  for (int64_t n = 0; n < s.batch; ++n) {
+    float image[lanes] = {};
+    const int64_t start = (n * s.blocks + block) * s.spatial * lanes;
+    for (int64_t at = start; at < start + s.spatial * lanes; at += lanes) {
+#pragma omp simd
+      for (int i = 0; i < lanes; ++i) image[i] += value(at + i, i);
+    }
+    for (size_t i = 0; i < lanes; ++i) all[i] += double{image[i]};
+  }
+  return all;
 }
 
 double own_count(const BlockedShape& s) { return static_cast<double>(s.batch * s.spatial); }
@@ -40,7 +72,9 @@ struct KeptMoments {
 class BatchNormStatistics final : public Kernel {
  public:
   explicit BatchNormStatistics(const KernelRequest& r)
-      : lanes_(r.engine.vector.lanes), shape_(blocked_shape(r, r.input(0).shape)), x_(r, r.op.inputs[0], 0),
+      : lanes_(r.engine.vector.lanes),
+        shape_(blocked_shape(r, r.input(0).shape)),
+        x_(r, r.op.inputs[0], 0),
         statistics_(r, r.op.outputs[0]) {}
   int64_t workspace_bytes() const override { return x_.workspace_bytes(); }
   void bind(const Addresses& a) override {
@@ -49,32 +83,30 @@ class BatchNormStatistics final : public Kernel {
   }
   void run() override {
     const float* x = x_.load();
-#pragma omp parallel for schedule(static)
-    for (int64_t block = 0; block < shape_.blocks; ++block) one_block(x, block);
+    each_block(shape_, lanes_, [&](int64_t block, auto lanes) { one_block<lanes()>(x, block); });
   }
 
  private:
+  // As differences from the first pixel, and then from the mean, so that no digits cancel.
+  template <int lanes>
   void one_block(const float* x, int64_t block) const {
-    LaneSums mean{}, squares{};
-    each_pixel(shape_, block, lanes_, [&](int64_t at) {
-      for (int64_t i = 0; i < lanes_; ++i) mean[static_cast<size_t>(i)] += double{x[at + i]};
-    });
-    for (double& m : mean) m /= own_count(shape_);
-    each_pixel(shape_, block, lanes_, [&](int64_t at) {
-      for (int64_t i = 0; i < lanes_; ++i) {
-        const double d = double{x[at + i]} - mean[static_cast<size_t>(i)];
-        squares[static_cast<size_t>(i)] += d * d;
-      }
+    const float* origin = x + block * shape_.spatial * lanes;
+    const auto sums = block_sums<lanes>(shape_, block, [&](int64_t at, int i) { return x[at] - origin[i]; });
+    LaneFactors<lanes> mean;
+    for (size_t i = 0; i < lanes; ++i) mean[i] = static_cast<float>(double{origin[i]} + sums[i] / own_count(shape_));
+    const auto squares = block_sums<lanes>(shape_, block, [&](int64_t at, int i) {
+      const float d = x[at] - mean[static_cast<size_t>(i)];
+      return d * d;
     });
     float* out = statistics_.floats();
-    for (int64_t i = 0, c = block * lanes_; i < lanes_ && c < shape_.channels; ++i, ++c) {
+    for (int64_t i = 0, c = block * lanes; i < lanes && c < shape_.channels; ++i, ++c) {
       out[c] = static_cast<float>(own_count(shape_));
-      out[shape_.channels + c] = static_cast<float>(mean[static_cast<size_t>(i)]);
+      out[shape_.channels + c] = mean[static_cast<size_t>(i)];
       out[2 * shape_.channels + c] = static_cast<float>(squares[static_cast<size_t>(i)]);
     }
   }
 
-  int64_t lanes_;
+  int lanes_;
   BlockedShape shape_;
   BlockedImage x_;
   Slot statistics_;
@@ -96,10 +128,17 @@ struct JoinedMoments {
 class BatchNormApply final : public Kernel {
  public:
   explicit BatchNormApply(const KernelRequest& r)
-      : lanes_(r.engine.vector.lanes), a_(std::get<NormAttributes>(r.op.attributes)),
-        shape_(blocked_shape(r, r.input(0).shape)), ranks_(r.input(5).shape.size() == 3 ? r.input(5).shape[0] : 1),
-        kept_(shape_, lanes_), x_(r, r.op.inputs[0], 0), scale_(r, r.op.inputs[1]), shift_(r, r.op.inputs[2]),
-        running_mean_(r, r.op.inputs[3]), running_variance_(r, r.op.inputs[4]), statistics_(r, r.op.inputs[5]),
+      : lanes_(r.engine.vector.lanes),
+        a_(std::get<NormAttributes>(r.op.attributes)),
+        shape_(blocked_shape(r, r.input(0).shape)),
+        ranks_(r.input(5).shape.size() == 3 ? r.input(5).shape[0] : 1),
+        kept_(shape_, lanes_),
+        x_(r, r.op.inputs[0], 0),
+        scale_(r, r.op.inputs[1]),
+        shift_(r, r.op.inputs[2]),
+        running_mean_(r, r.op.inputs[3]),
+        running_variance_(r, r.op.inputs[4]),
+        statistics_(r, r.op.inputs[5]),
         y_(r, r.op.outputs[0]) {
     if (r.is_read(r.op.outputs[1])) saved_.emplace(r, r.op.outputs[1]);
   }
@@ -115,8 +154,7 @@ class BatchNormApply final : public Kernel {
     const float* x = x_.load();
     std::byte* kept = saved_ ? saved_->bytes() : workspace_ + kept_offset();
     settle_moments(kept);
-#pragma omp parallel for schedule(static)
-    for (int64_t block = 0; block < shape_.blocks; ++block) one_block(x, kept, block);
+    each_block(shape_, lanes_, [&](int64_t block, auto lanes) { one_block<lanes()>(x, kept, block); });
   }
 
  private:
@@ -147,21 +185,25 @@ class BatchNormApply final : public Kernel {
   }
 
   // Lanes beyond the last channel have the factor 0.
+  template <int lanes>
   void one_block(const float* x, std::byte* kept, int64_t block) const {
-    const float *mean = kept_.mean(kept) + block * lanes_, *inverse = kept_.inverse_deviation(kept) + block * lanes_;
-    LaneFactors factor{}, shift{};
-    for (int64_t i = 0, c = block * lanes_; i < lanes_ && c < shape_.channels; ++i, ++c) {
+    const float *mean = kept_.mean(kept) + block * lanes, *inverse = kept_.inverse_deviation(kept) + block * lanes;
+    LaneFactors<lanes> factor{}, shift{};
+    for (int64_t i = 0, c = block * lanes; i < lanes && c < shape_.channels; ++i, ++c) {
       factor[static_cast<size_t>(i)] = scale_.floats()[c] * inverse[i];
       shift[static_cast<size_t>(i)] = shift_.floats()[c];
     }
     float* y = y_.floats();
-    each_pixel(shape_, block, lanes_, [&](int64_t at) {
-      for (int64_t i = 0; i < lanes_; ++i)
-        y[at + i] = (x[at + i] - mean[i]) * factor[static_cast<size_t>(i)] + shift[static_cast<size_t>(i)];
+    each_pixel<lanes>(shape_, block, [&](int64_t at) {
+#pragma omp simd
+      for (size_t i = 0; i < lanes; ++i) {
+        const auto e = at + static_cast<int64_t>(i);
+        y[e] = (x[e] - mean[i]) * factor[i] + shift[i];
+      }
     });
   }
 
-  int64_t lanes_;
+  int lanes_;
   NormAttributes a_;
   BlockedShape shape_;
   int64_t ranks_;
@@ -176,8 +218,13 @@ class BatchNormApply final : public Kernel {
 class BatchNormSums final : public Kernel {
  public:
   explicit BatchNormSums(const KernelRequest& r)
-      : lanes_(r.engine.vector.lanes), shape_(blocked_shape(r, r.input(1).shape)), kept_(shape_, lanes_),
-        dy_(r, r.op.inputs[0]), x_(r, r.op.inputs[1], 0), saved_(r, r.op.inputs[2]), sums_(r, r.op.outputs[0]) {}
+      : lanes_(r.engine.vector.lanes),
+        shape_(blocked_shape(r, r.input(1).shape)),
+        kept_(shape_, lanes_),
+        dy_(r, r.op.inputs[0]),
+        x_(r, r.op.inputs[1], 0),
+        saved_(r, r.op.inputs[2]),
+        sums_(r, r.op.outputs[0]) {}
   int64_t workspace_bytes() const override { return x_.workspace_bytes(); }
   void bind(const Addresses& a) override {
     x_.bind(a);
@@ -185,29 +232,24 @@ class BatchNormSums final : public Kernel {
   }
   void run() override {
     const float* x = x_.load();
-#pragma omp parallel for schedule(static)
-    for (int64_t block = 0; block < shape_.blocks; ++block) one_block(x, block);
+    each_block(shape_, lanes_, [&](int64_t block, auto lanes) { one_block<lanes()>(x, block); });
   }
 
  private:
+  template <int lanes>
   void one_block(const float* x, int64_t block) const {
-    const float *mean = kept_.mean(saved_.bytes()) + block * lanes_, *dy = dy_.floats();
-    LaneSums sum{}, product{};
-    each_pixel(shape_, block, lanes_, [&](int64_t at) {
-      for (int64_t i = 0; i < lanes_; ++i) {
-        const double g = double{dy[at + i]};
-        sum[static_cast<size_t>(i)] += g;
-        product[static_cast<size_t>(i)] += g * double{x[at + i] - mean[i]};
-      }
-    });
-    for (int64_t i = 0, c = block * lanes_; i < lanes_ && c < shape_.channels; ++i, ++c) {
+    const float *mean = kept_.mean(saved_.bytes()) + block * lanes, *dy = dy_.floats();
+    const auto sum = block_sums<lanes>(shape_, block, [&](int64_t at, int) { return dy[at]; });
+    const auto product =
+        block_sums<lanes>(shape_, block, [&](int64_t at, int i) { return dy[at] * (x[at] - mean[i]); });
+    for (int64_t i = 0, c = block * lanes; i < lanes && c < shape_.channels; ++i, ++c) {
       const double inverse = double{kept_.inverse_deviation(saved_.bytes())[c]};
       sums_.floats()[c] = static_cast<float>(sum[static_cast<size_t>(i)]);
       sums_.floats()[shape_.channels + c] = static_cast<float>(product[static_cast<size_t>(i)] * inverse);
     }
   }
 
-  int64_t lanes_;
+  int lanes_;
   BlockedShape shape_;
   KeptMoments kept_;
   Slot dy_;
@@ -219,9 +261,17 @@ class BatchNormSums final : public Kernel {
 class BatchNormApplyBackward final : public Kernel {
  public:
   explicit BatchNormApplyBackward(const KernelRequest& r)
-      : lanes_(r.engine.vector.lanes), shape_(blocked_shape(r, r.input(1).shape)), kept_(shape_, lanes_),
-        dy_(r, r.op.inputs[0]), x_(r, r.op.inputs[1], 0), scale_(r, r.op.inputs[2]), saved_(r, r.op.inputs[3]),
-        own_(r, r.op.inputs[4]), all_(r, r.op.inputs[5]), dx_(r, r.op.outputs[0]), dscale_(r, r.op.outputs[1]),
+      : lanes_(r.engine.vector.lanes),
+        shape_(blocked_shape(r, r.input(1).shape)),
+        kept_(shape_, lanes_),
+        dy_(r, r.op.inputs[0]),
+        x_(r, r.op.inputs[1], 0),
+        scale_(r, r.op.inputs[2]),
+        saved_(r, r.op.inputs[3]),
+        own_(r, r.op.inputs[4]),
+        all_(r, r.op.inputs[5]),
+        dx_(r, r.op.outputs[0]),
+        dscale_(r, r.op.outputs[1]),
         dshift_(r, r.op.outputs[2]) {}
   int64_t workspace_bytes() const override { return x_.workspace_bytes(); }
   void bind(const Addresses& a) override {
@@ -232,33 +282,35 @@ class BatchNormApplyBackward final : public Kernel {
     const float* x = x_.load();
     std::copy_n(own_.floats(), shape_.channels, dshift_.floats());
     std::copy_n(own_.floats() + shape_.channels, shape_.channels, dscale_.floats());
-#pragma omp parallel for schedule(static)
-    for (int64_t block = 0; block < shape_.blocks; ++block) one_block(x, block);
+    each_block(shape_, lanes_, [&](int64_t block, auto lanes) { one_block<lanes()>(x, block); });
   }
 
  private:
   // dx = g * a + (x - mean) * b + c for the lanes of a block; zero in lanes beyond the last channel.
+  template <int lanes>
   void one_block(const float* x, int64_t block) const {
-    const float *mean = kept_.mean(saved_.bytes()) + block * lanes_, *dy = dy_.floats();
+    const float *mean = kept_.mean(saved_.bytes()) + block * lanes, *dy = dy_.floats();
     const double count = *kept_.count(saved_.bytes());
-    LaneFactors a{}, b{}, shift{};
-    for (int64_t lane = 0, c = block * lanes_; lane < lanes_ && c < shape_.channels; ++lane, ++c) {
+    LaneFactors<lanes> a{}, b{}, shift{};
+    for (int64_t lane = 0, c = block * lanes; lane < lanes && c < shape_.channels; ++lane, ++c) {
       const auto i = static_cast<size_t>(lane);
-      const double inverse = double{kept_.inverse_deviation(saved_.bytes())[c]}, factor = double{scale_.floats()[c]} * inverse;
+      const double inverse = double{kept_.inverse_deviation(saved_.bytes())[c]},
+                   factor = double{scale_.floats()[c]} * inverse;
       a[i] = static_cast<float>(factor);
       b[i] = static_cast<float>(-factor * inverse * double{all_.floats()[shape_.channels + c]} / count);
       shift[i] = static_cast<float>(-factor * double{all_.floats()[c]} / count);
     }
     float* dx = dx_.floats();
-    each_pixel(shape_, block, lanes_, [&](int64_t at) {
-      for (int64_t lane = 0; lane < lanes_; ++lane) {
-        const auto i = static_cast<size_t>(lane);
-        dx[at + lane] = dy[at + lane] * a[i] + ((x[at + lane] - mean[lane]) * b[i] + shift[i]);
+    each_pixel<lanes>(shape_, block, [&](int64_t at) {
+#pragma omp simd
+      for (size_t i = 0; i < lanes; ++i) {
+        const auto e = at + static_cast<int64_t>(i);
+        dx[e] = dy[e] * a[i] + ((x[e] - mean[i]) * b[i] + shift[i]);
       }
     });
   }
 
-  int64_t lanes_;
+  int lanes_;
   BlockedShape shape_;
   KeptMoments kept_;
   Slot dy_;
@@ -268,7 +320,9 @@ class BatchNormApplyBackward final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> batch_norm_statistics(const KernelRequest& r) { return std::make_unique<BatchNormStatistics>(r); }
+std::unique_ptr<Kernel> batch_norm_statistics(const KernelRequest& r) {
+  return std::make_unique<BatchNormStatistics>(r);
+}
 std::unique_ptr<Kernel> batch_norm_apply(const KernelRequest& r) { return std::make_unique<BatchNormApply>(r); }
 std::unique_ptr<Kernel> batch_norm_sums(const KernelRequest& r) { return std::make_unique<BatchNormSums>(r); }
 std::unique_ptr<Kernel> batch_norm_apply_backward(const KernelRequest& r) {

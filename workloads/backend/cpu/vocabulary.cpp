@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax cross-entropy on the CPU where each rank has the logits of its part of the vocabulary: what a part says of each
-// row, the loss from what all parts say, and the gradient of this part.
+// Softmax cross-entropy on the CPU where each rank has the logits of its part of the vocabulary: what a part says of
+// each row, the loss from what all parts say, and the gradient of this part.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,14 +15,21 @@ namespace gpusizer::cpu {
 
 namespace {
 
-const VocabularyAttributes& vocabulary_of(const KernelRequest& r) { return std::get<VocabularyAttributes>(r.op.attributes); }
+const VocabularyAttributes& vocabulary_of(const KernelRequest& r) {
+  return std::get<VocabularyAttributes>(r.op.attributes);
+}
 
 // (logits, labels) -> [numbers, N]: see rules/vocabulary.cpp
 class VocabularyLossPart final : public Kernel {
  public:
   explicit VocabularyLossPart(const KernelRequest& r)
-      : vector_(r.engine.vector.rows), a_(vocabulary_of(r)), rows_(r.input(0).shape[0]), words_(r.input(0).shape[1]),
-        logits_(r, r.op.inputs[0]), labels_(r, r.op.inputs[1]), part_(r, r.op.outputs[0]) {}
+      : vector_(r.engine.vector.rows),
+        a_(vocabulary_of(r)),
+        rows_(r.input(0).shape[0]),
+        words_(r.input(0).shape[1]),
+        logits_(r, r.op.inputs[0]),
+        labels_(r, r.op.inputs[1]),
+        part_(r, r.op.outputs[0]) {}
   void bind(const Addresses& a) override {
     for (Slot* s : {&logits_, &labels_, &part_}) s->bind(a);
   }
@@ -61,9 +68,15 @@ struct JoinedRow {
 class VocabularyLoss final : public Kernel {
  public:
   explicit VocabularyLoss(const KernelRequest& r)
-      : a_(vocabulary_of(r)), rows_(r.input(0).shape[0]), words_(r.input(0).shape[1]),
-        ranks_(r.input(1).shape.size() == 3 ? r.input(1).shape[0] : 1), layer_(r.op.layer), parts_(r, r.op.inputs[1]),
-        labels_(r, r.op.inputs[2]), loss_(r, r.op.outputs[0]), correct_(r, r.op.outputs[1]) {
+      : a_(vocabulary_of(r)),
+        rows_(r.input(0).shape[0]),
+        words_(r.input(0).shape[1]),
+        ranks_(r.input(1).shape.size() == 3 ? r.input(1).shape[0] : 1),
+        layer_(r.op.layer),
+        parts_(r, r.op.inputs[1]),
+        labels_(r, r.op.inputs[2]),
+        loss_(r, r.op.outputs[0]),
+        correct_(r, r.op.outputs[1]) {
     if (r.is_read(r.op.outputs[2])) saved_.emplace(r, r.op.outputs[2]);
     if (a_.loss.ignore_negative) count_.emplace(r, r.op.outputs[3]);
   }
@@ -147,8 +160,14 @@ class VocabularyLoss final : public Kernel {
 class VocabularyLossBackward final : public Kernel {
  public:
   explicit VocabularyLossBackward(const KernelRequest& r)
-      : vector_(r.engine.vector.rows), a_(vocabulary_of(r)), rows_(r.output(0).shape[0]), words_(r.output(0).shape[1]),
-        dloss_(r, r.op.inputs[0]), labels_(r, r.op.inputs[1]), saved_(r, r.op.inputs[2]), logits_(r, r.op.inputs[3]),
+      : vector_(r.engine.vector.rows),
+        a_(vocabulary_of(r)),
+        rows_(r.output(0).shape[0]),
+        words_(r.output(0).shape[1]),
+        dloss_(r, r.op.inputs[0]),
+        labels_(r, r.op.inputs[1]),
+        saved_(r, r.op.inputs[2]),
+        logits_(r, r.op.inputs[3]),
         dx_(r, r.op.outputs[0]) {}
   void bind(const Addresses& a) override {
     for (Slot* s : {&dloss_, &labels_, &saved_, &logits_, &dx_}) s->bind(a);

@@ -29,8 +29,8 @@ int64_t numbered_row(const GatherAttributes& a, int64_t i) {
   return a.period > 0 ? row % a.period : row;
 }
 
-// Calls visit(element of the picked rows, element of the source) for every element of every picked row that is here; the
-// indices, if any, are the input of that number.
+// Calls visit(element of the picked rows, element of the source) for every element of every picked row that is here;
+// the indices, if any, are the input of that number.
 template <class Visit>
 void for_each_pair(const Call& call, size_t indices, const Shape& source, Visit visit) {
   const auto& a = call.attributes<GatherAttributes>();

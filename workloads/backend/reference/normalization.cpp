@@ -61,8 +61,8 @@ Moments moments(const View<const double>& x, const Group& group, int64_t channel
   return {mean, squares / count};
 }
 
-// The moments of each channel of each group are kept, and the running ones moved towards their mean over the groups; the
-// running variance is unbiased.
+// The moments of each channel of each group are kept, and the running ones moved towards their mean over the groups;
+// the running variance is unbiased.
 void take_statistics(const Call& call) {
   const auto& a = call.attributes<NormAttributes>();
   const auto& x = call.inputs[0];
@@ -92,7 +92,8 @@ void forward(const Call& call) {
   for_each_group(a, *x.shape, [&](const Group& group, int64_t g) {
     for (int64_t c = 0; c < at.channels; ++c) {
       const double mean = a.training ? call.outputs[1][at.mean(g, c)] : call.inputs[3][c];
-      const double inverse = a.training ? call.outputs[1][at.inverse(g, c)] : 1 / std::sqrt(call.inputs[4][c] + a.epsilon);
+      const double inverse =
+          a.training ? call.outputs[1][at.inverse(g, c)] : 1 / std::sqrt(call.inputs[4][c] + a.epsilon);
       for_each_in_channel(*x.shape, group, c, [&](int64_t i) {
         double value = (x[i] - mean) * inverse * call.inputs[1][c] + call.inputs[2][c];
         if (a.residual) value += call.inputs[5][i];
@@ -114,7 +115,8 @@ double arriving(const Call& call, const NormAttributes& a, const Places& at, int
 // The gradients of one channel of one group; those of scale and shift add up over the groups.
 void backward_channel(const Call& call, const Places& at, const Group& group, int64_t g, int64_t c) {
   const auto& a = call.attributes<NormAttributes>();
-  const auto &x = call.inputs[static_cast<size_t>(a.gradients)], &scale = call.inputs[static_cast<size_t>(a.gradients) + 1];
+  const auto &x = call.inputs[static_cast<size_t>(a.gradients)],
+             &scale = call.inputs[static_cast<size_t>(a.gradients) + 1];
   const double mean = call.inputs.back()[at.mean(g, c)], inverse = call.inputs.back()[at.inverse(g, c)];
   const auto count = static_cast<double>(x.size() / (at.channels * at.groups));
   double sum = 0, product = 0;

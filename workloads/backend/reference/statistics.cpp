@@ -60,7 +60,8 @@ void apply(const Call& call) {
   const int64_t channels = x.extent(1);
   for (int64_t c = 0; c < channels; ++c) {
     const Moments m = joined(call.inputs[5], channels, c);
-    const double inverse = 1 / std::sqrt(m.squares / m.count + a.epsilon), scale = call.inputs[1][c], shift = call.inputs[2][c];
+    const double inverse = 1 / std::sqrt(m.squares / m.count + a.epsilon), scale = call.inputs[1][c],
+                 shift = call.inputs[2][c];
     saved[c] = m.mean;
     saved[channels + c] = inverse;
     saved[2 * channels] = m.count;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of batch normalisation whose statistics go over the samples of several ranks: each has x [N, C, H, W] of its own.
+// Rules of batch normalisation whose statistics go over the samples of several ranks: each has x [N, C, H, W] of its
+// own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,8 +26,8 @@ std::vector<OutputRule> apply_outputs(const RuleContext& c) {
   const Shape &x = c.shape(0), &statistics = c.shape(5);
   c.require(x.size() == 4, fmt::format("input {} must have four dimensions", to_string(x)));
   for (size_t i = 1; i < 5; ++i)
-    c.require(c.shape(i) == Shape{x[1]}, fmt::format("{} {} does not fit input {}", c.inputs[i]->name,
-                                                     to_string(c.shape(i)), to_string(x)));
+    c.require(c.shape(i) == Shape{x[1]},
+              fmt::format("{} {} does not fit input {}", c.inputs[i]->name, to_string(c.shape(i)), to_string(x)));
   const Shape each{3, x[1]};
   c.require((statistics.size() == 2 || statistics.size() == 3) && Shape(statistics.end() - 2, statistics.end()) == each,
             fmt::format("statistics {} are not {} for each rank", to_string(statistics), to_string(each)));
@@ -51,7 +52,8 @@ std::vector<OutputRule> apply_backward_outputs(const RuleContext& c) {
   const Shape &dy = c.shape(0), &x = c.shape(1);
   c.require(dy == x, fmt::format("gradient {} does not fit input {}", to_string(dy), to_string(x)));
   for (const size_t i : {size_t{4}, size_t{5}})
-    c.require(c.shape(i) == Shape{2, x.at(1)}, fmt::format("sums {} do not fit input {}", to_string(c.shape(i)), to_string(x)));
+    c.require(c.shape(i) == Shape{2, x.at(1)},
+              fmt::format("sums {} do not fit input {}", to_string(c.shape(i)), to_string(x)));
   return {{"grad_input", x, DType::f32, Role::gradient},
           {"grad_weight", {x[1]}, DType::f32, Role::gradient},
           {"grad_bias", {x[1]}, DType::f32, Role::gradient}};
@@ -60,7 +62,9 @@ std::vector<OutputRule> apply_backward_outputs(const RuleContext& c) {
 // The backward's sums go to those ranks that the statistics came from.
 TensorId summed_over_ranks(ProgramBuilder& b, const Operation& apply, TensorId sums, int32_t forward_op) {
   const auto& operations = b.program().operations;
-  const auto makes_statistics = [&](const Operation& op) { return std::ranges::count(op.outputs, apply.inputs[5]) > 0; };
+  const auto makes_statistics = [&](const Operation& op) {
+    return std::ranges::count(op.outputs, apply.inputs[5]) > 0;
+  };
   const auto it = std::ranges::find_if(operations, makes_statistics);
   if (it == operations.end() || it->kind != OpKind::all_gather) return sums;
   const Attributes ranks = it->attributes;
@@ -70,7 +74,8 @@ TensorId summed_over_ranks(ProgramBuilder& b, const Operation& apply, TensorId s
 Gradients apply_gradients(ProgramBuilder& b, int32_t index, const Gradients& dys, const std::vector<bool>&) {
   const Operation op = b.program().operations[static_cast<size_t>(index)];
   const TensorId x = op.inputs[0], scale = op.inputs[1], saved = op.outputs[1];
-  const TensorId sums = b.apply(OpKind::batch_norm_sums, op.layer, {*dys[0], x, saved}, op.attributes, Phase::backward, index)[0];
+  const TensorId sums =
+      b.apply(OpKind::batch_norm_sums, op.layer, {*dys[0], x, saved}, op.attributes, Phase::backward, index)[0];
   const TensorId all = summed_over_ranks(b, op, sums, index);
   const auto out = b.apply(OpKind::batch_norm_apply_backward, op.layer, {*dys[0], x, scale, saved, sums, all},
                            op.attributes, Phase::backward, index);

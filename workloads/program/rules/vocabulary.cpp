@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of softmax cross-entropy where each of several ranks has the logits of its own part of the vocabulary: equal parts,
-// in the order of the ranks.
+// Rules of softmax cross-entropy where each of several ranks has the logits of its own part of the vocabulary: equal
+// parts, in the order of the ranks.
 #include <fmt/format.h>
 
 #include "workloads/program/builder.hpp"
