@@ -57,8 +57,8 @@ struct AllReduceTime {
 // What the ranks sent and waited for, per step. Empty for one rank.
 struct Communication {
   std::vector<std::int64_t> bucket_bytes;  // of gradients, in the order of their all-reduces, on rank 0
-  // Time in which a rank had nothing to do but to wait for communication: mean over the ranks, and of the rank that
-  // waited longest. From the same profiled steps as the phases.
+  // Time of a measured step in which a rank had nothing to do but to wait for communication: mean over the ranks, and of
+  // the rank that waited longest.
   Maybe<double> exposed_seconds, worst_exposed_seconds;
   std::vector<AllReduceTime> all_reduces;
   std::vector<double> rank_step_seconds;  // mean step of each world rank without its waiting for others
