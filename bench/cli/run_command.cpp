@@ -56,6 +56,15 @@ std::unique_ptr<Communicator> join_others(const World& world, const RunConfig& c
   return open_communicator(world, config.cases.front().parallel.comm_timeout_seconds);
 }
 
+// Where nobody says how many ranks there are, they are as many as the processes that a launcher started: replicas.
+Arguments with_ranks(const Arguments& words, const Options& options, const World& world) {
+  Arguments all = words;
+  for (const char* flag : {"devices", "parallel", "suite", "sweep", "resume"})
+    if (options.has(flag)) return all;
+  if (world.size > 1) all.insert(all.end(), {"--devices", std::to_string(world.size)});
+  return all;
+}
+
 // The name that rank 0 has chosen is everybody's.
 std::filesystem::path agreed_out(std::optional<DefaultOut>& claimed, const std::filesystem::path& asked,
                                  Communicator* others) {
@@ -71,7 +80,10 @@ int run_command(const Arguments& arguments) {
   Options options = run_options();
   if (options.parse(arguments)) return 0;
   const World world = find_world(process_environment());
-  RunRequest request = request_of(options, arguments);
+  const Arguments words = with_ranks(arguments, options, world);
+  Options all = run_options();
+  all.parse(words);
+  RunRequest request = request_of(all, words);
   if (request.begun && is_done(*request.begun, case_ids(request.config)))
     return world.rank == 0 ? say_nothing_to_do(options) : 0;
   choose_wait_policy();  // may start the program anew

@@ -127,8 +127,9 @@ void train_in_ranks(record::Case& record, PreparedCase prepared, const CaseConte
 // The layout must be that of the processes.
 void require_layout(const CaseConfig& config, const Lockstep& lockstep) {
   if (!lockstep.processes() || config.parallel.ranks() == lockstep.processes()->size()) return;
-  throw Error(Fault::usage, fmt::format("the layout has {} ranks and {} processes were started", config.parallel.ranks(),
-                                        lockstep.processes()->size()), "--parallel",
+  const std::int64_t ranks = config.parallel.ranks();
+  throw Error(Fault::usage, fmt::format("the layout has {} rank{} and {} processes were started", ranks,
+                                        ranks == 1 ? "" : "s", lockstep.processes()->size()), "--parallel",
               "start as many processes as the layout has ranks");
 }
 

@@ -141,6 +141,12 @@ class Processes(Parallel):
         self.assertEqual(self.losses(), threads)
         self.assertEqual(self.case()["config"]["parallel"]["transport"], "tcp")
 
+    def test_without_a_layout_every_process_is_a_replica(self):
+        for process in self.start_ranks(2, "--steps", "5"):
+            _, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 0, err)
+        self.assertEqual(self.case()["config"]["replicas"], 2)
+
     def test_a_layout_of_another_size_and_other_options_are_refused_everywhere(self):
         for process in self.start_ranks(2, "--steps", "5", "--parallel", "dp=3"):
             _, err = process.communicate(timeout=60)
