@@ -63,7 +63,8 @@ class Arena {
 // The operations in an order that may happen: those of stream `last` only when no other one can go on.
 std::vector<size_t> order_with_last(const HappensBefore& order, size_t count, int32_t last) {
   std::vector<std::vector<int32_t>> waiting(order.stream_count());
-  for (size_t op = count; op-- > 0;) waiting[static_cast<size_t>(order.stream(static_cast<int32_t>(op)))].push_back(static_cast<int32_t>(op));
+  for (size_t op = count; op-- > 0;)
+    waiting[static_cast<size_t>(order.stream(static_cast<int32_t>(op)))].push_back(static_cast<int32_t>(op));
   std::vector<int32_t> done(order.stream_count(), 0);
   const auto is_ready = [&](size_t stream) {
     if (waiting[stream].empty()) return false;

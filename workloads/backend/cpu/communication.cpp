@@ -23,7 +23,8 @@ void require_same_everywhere(const KernelRequest& r, TensorId id) {
   if (t.role == Role::input) refuse("it is bound anew at every step");
   if (t.dtype == DType::opaque) refuse("only one rank knows what is in it");
   const bool message = r.op.kind == OpKind::send || r.op.kind == OpKind::receive;
-  const bool image = t.shape.size() == 4 && t.dtype != DType::i32 && (t.role == Role::activation || t.role == Role::gradient);
+  const bool image =
+      t.shape.size() == 4 && t.dtype != DType::i32 && (t.role == Role::activation || t.role == Role::gradient);
   if (message && image && !r.layouts.is_blocked(id)) refuse("it does not lie in blocks of channels as images do");
   if (r.op.kind == OpKind::all_gather && r.layouts.is_blocked(id)) refuse("images are not gathered");
   const bool summed = r.op.kind == OpKind::all_reduce || r.op.kind == OpKind::reduce_scatter;
@@ -50,7 +51,8 @@ class Communication final : public Kernel, public CommunicationTask {
   }
   void bind(const Addresses& a) override {
     for (size_t i = 0; i < op_.inputs.size(); ++i) buffers_.inputs.push_back(memory(a, op_.inputs[i], input_bytes_[i]));
-    for (size_t i = 0; i < op_.outputs.size(); ++i) buffers_.outputs.push_back(memory(a, op_.outputs[i], output_bytes_[i]));
+    for (size_t i = 0; i < op_.outputs.size(); ++i)
+      buffers_.outputs.push_back(memory(a, op_.outputs[i], output_bytes_[i]));
     buffers_.staging = {a.workspace, static_cast<size_t>(workspace_bytes())};
     task_ = communication_task(op_, *a.communicator, buffers_);
   }

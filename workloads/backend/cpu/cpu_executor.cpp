@@ -154,7 +154,8 @@ void CpuExecutor::enqueue(int index, StepInputs inputs) {
   omp_set_num_threads(engine_.threads);
   bind(compiled, programs_[static_cast<size_t>(index)].program, inputs);
   const double start = now_seconds(), exposed = run(compiled, {});
-  results_[(first_result_ + result_count_++) % in_flight] = result_of(static_cast<size_t>(index), now_seconds() - start, exposed);
+  results_[(first_result_ + result_count_++) % in_flight] =
+      result_of(static_cast<size_t>(index), now_seconds() - start, exposed);
 }
 
 // What the runner of streams asks for.

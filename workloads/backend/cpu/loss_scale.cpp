@@ -10,7 +10,7 @@ namespace gpusizer::cpu {
 
 namespace {
 
-// The sum of the squares of all elements of some tensors: over fixed blocks, so that the number of threads does not matter.
+// The sum of the squares of all elements of some tensors, over fixed blocks: the number of threads does not matter.
 class SquareSum {
  public:
   SquareSum(const KernelRequest& r, size_t tensors) : square_sum_(r.engine.vector.update.square_sum) {
@@ -64,8 +64,11 @@ ClippedNorm clipped_norm(const GradientNormAttributes& a, double squares, double
 class GradientNorm final : public Kernel {
  public:
   explicit GradientNorm(const KernelRequest& r)
-      : a_(std::get<GradientNormAttributes>(r.op.attributes)), squares_(r, r.op.inputs.size() - (a_.scaled ? 1 : 0)),
-        factor_(r, r.op.outputs[0]), norm_(r, r.op.outputs[1]), scale_(r, r.op.inputs.back()) {}
+      : a_(std::get<GradientNormAttributes>(r.op.attributes)),
+        squares_(r, r.op.inputs.size() - (a_.scaled ? 1 : 0)),
+        factor_(r, r.op.outputs[0]),
+        norm_(r, r.op.outputs[1]),
+        scale_(r, r.op.inputs.back()) {}
   int64_t workspace_bytes() const override { return squares_.workspace_bytes(); }
   void bind(const Addresses& a) override {
     squares_.bind(a);
@@ -147,7 +150,9 @@ class LossScaleUpdate final : public Numbers {
 class NormFactor final : public Numbers {
  public:
   explicit NormFactor(const KernelRequest& r)
-      : Numbers(r), a_(std::get<GradientNormAttributes>(r.op.attributes)), factor_(r, r.op.outputs[0]),
+      : Numbers(r),
+        a_(std::get<GradientNormAttributes>(r.op.attributes)),
+        factor_(r, r.op.outputs[0]),
         norm_(r, r.op.outputs[1]) {}
   void bind(const Addresses& a) override {
     Numbers::bind(a);
@@ -155,7 +160,8 @@ class NormFactor final : public Numbers {
     norm_.bind(a);
   }
   void run() override {
-    const auto [factor, norm] = clipped_norm(a_, static_cast<double>(number(0)), a_.scaled ? static_cast<double>(number(1)) : 1);
+    const auto [factor, norm] =
+        clipped_norm(a_, static_cast<double>(number(0)), a_.scaled ? static_cast<double>(number(1)) : 1);
     *factor_.floats() = factor;
     *norm_.floats() = norm;
   }

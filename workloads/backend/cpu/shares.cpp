@@ -49,7 +49,9 @@ class Divide final : public Kernel {
 class ScaleBy final : public Kernel {
  public:
   explicit ScaleBy(const KernelRequest& r)
-      : function_(r.engine.vector.rows.scale), x_(r, r.op.inputs[0], 0), y_(r, r.op.outputs[0]),
+      : function_(r.engine.vector.rows.scale),
+        x_(r, r.op.inputs[0], 0),
+        y_(r, r.op.outputs[0]),
         count_(stored_floats(r, r.op.outputs[0])) {
     if (r.op.inputs.size() > 1) factor_.emplace(r, r.op.inputs[1]);
   }

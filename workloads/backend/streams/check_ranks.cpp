@@ -15,7 +15,8 @@ namespace gpusizer {
 namespace {
 
 [[noreturn]] void refuse(const Program& program, const Operation& op, const std::string& why) {
-  throw Error(Fault::usage, fmt::format("{} '{}' of program '{}' {}", operation_name(op.kind), op.layer, program.name, why));
+  throw Error(Fault::usage,
+              fmt::format("{} '{}' of program '{}' {}", operation_name(op.kind), op.layer, program.name, why));
 }
 
 void check_one(const Program& program, const Operation& op, const Communicator& communicator) {

@@ -24,7 +24,11 @@ class CollectiveTask final : public CommunicationTask {
 class MessageTask final : public CommunicationTask {
  public:
   MessageTask(Communicator& communicator, int peer, bool sends, std::vector<std::span<std::byte>> tensors)
-      : communicator_(communicator), peer_(peer), sends_(sends), tensors_(std::move(tensors)), tickets_(tensors_.size()) {}
+      : communicator_(communicator),
+        peer_(peer),
+        sends_(sends),
+        tensors_(std::move(tensors)),
+        tickets_(tensors_.size()) {}
   void start() override {
     for (size_t i = 0; i < tensors_.size(); ++i)
       tickets_[i] = sends_ ? communicator_.send(peer_, Channel::point_to_point, tensors_[i])
@@ -60,11 +64,16 @@ std::vector<Summand> summands(const Operation& op, const CommunicationBuffers& b
 CollectiveRun collective(const Operation& op, Communicator& communicator, const CommunicationBuffers& b) {
   const auto& a = std::get<CollectiveAttributes>(op.attributes);
   switch (op.kind) {
-    case OpKind::all_reduce: return all_reduce(communicator, a.ranks, summands(op, b), b.staging);
-    case OpKind::reduce_scatter: return reduce_to_owners(communicator, a.ranks, a.owners, summands(op, b), b.staging);
-    case OpKind::all_gather: return all_gather(communicator, a.ranks, b.inputs[0], b.outputs[0]);
-    case OpKind::broadcast: return broadcast_from_owners(communicator, a.ranks, a.owners, b.outputs);
-    default: throw Error(Fault::failed, fmt::format("{} is no collective", operation_name(op.kind)), "layer " + op.layer);
+    case OpKind::all_reduce:
+      return all_reduce(communicator, a.ranks, summands(op, b), b.staging);
+    case OpKind::reduce_scatter:
+      return reduce_to_owners(communicator, a.ranks, a.owners, summands(op, b), b.staging);
+    case OpKind::all_gather:
+      return all_gather(communicator, a.ranks, b.inputs[0], b.outputs[0]);
+    case OpKind::broadcast:
+      return broadcast_from_owners(communicator, a.ranks, a.owners, b.outputs);
+    default:
+      throw Error(Fault::failed, fmt::format("{} is no collective", operation_name(op.kind)), "layer " + op.layer);
   }
 }
 

@@ -16,7 +16,7 @@ namespace gpusizer {
 // where they are.
 struct CommunicationBuffers {
   std::vector<std::span<std::byte>> inputs, outputs;
-  std::span<std::byte> staging;     // communication_staging_bytes()
+  std::span<std::byte> staging;    // communication_staging_bytes()
   Element element = Element::f32;  // what sums are taken of
 };
 

@@ -22,7 +22,8 @@ std::string text_of(const std::exception_ptr& error) {
 
 }  // namespace
 
-StreamRunner::StreamRunner(Communicator& communicator) : communicator_(communicator), thread_([this] { communicate(); }) {}
+StreamRunner::StreamRunner(Communicator& communicator)
+    : communicator_(communicator), thread_([this] { communicate(); }) {}
 
 StreamRunner::~StreamRunner() {
   stop_ = true;
@@ -145,7 +146,8 @@ bool StreamRunner::idle() const {
   if (!plan_) return true;
   for (size_t s = compute_stream + 1; s < streams_.size(); ++s) {
     const auto& steps = plan_->streams[s];
-    if (streams_[s].started || (streams_[s].next < steps.size() && reached(steps[streams_[s].next].needs))) return false;
+    if (streams_[s].started || (streams_[s].next < steps.size() && reached(steps[streams_[s].next].needs)))
+      return false;
   }
   return true;
 }
@@ -163,8 +165,10 @@ void StreamRunner::communicate() {
         fail(std::current_exception());
       }
     }
-    if (sleep && !stop_) news_.wait(seen);
-    else if (!moved) communicator_.pause();
+    if (sleep && !stop_)
+      news_.wait(seen);
+    else if (!moved)
+      communicator_.pause();
   }
 }
 

@@ -56,7 +56,9 @@ std::vector<int32_t> ranks_where(const Layout& l, Fits fits) {
   return ranks;
 }
 
-int64_t total(const std::vector<int64_t>& samples) { return std::accumulate(samples.begin(), samples.end(), int64_t{0}); }
+int64_t total(const std::vector<int64_t>& samples) {
+  return std::accumulate(samples.begin(), samples.end(), int64_t{0});
+}
 
 Differentiated replica_step(const std::string& model, const Layout& l, int32_t rank) {
   const Place at = place_of(l, rank);
@@ -178,8 +180,8 @@ struct RankRun {
   std::map<std::string, std::pair<Tensor, std::vector<float>>> parameters;
 };
 
-RankRun run_rank(const Program& program, const Layout& l, const std::string& backend_name, int steps, float learning_rate,
-                 Communicator& communicator) {
+RankRun run_rank(const Program& program, const Layout& l, const std::string& backend_name, int steps,
+                 float learning_rate, Communicator& communicator) {
   const auto backend = make_backend(backend_name);
   Device device = backend->probe().devices.at(0);
   device.threads = 1;
@@ -210,12 +212,16 @@ void put_together(const RankRun& rank, Values& whole) {
   for (const auto& [name, parameter] : rank.parameters) {
     const auto& [tensor, values] = parameter;
     const Part part = tensor.part.value_or(Part{.whole = tensor.shape});
-    auto& all = whole.try_emplace(name, static_cast<size_t>(element_count(part.whole)), std::numeric_limits<float>::quiet_NaN()).first->second;
+    auto& all =
+        whole.try_emplace(name, static_cast<size_t>(element_count(part.whole)), std::numeric_limits<float>::quiet_NaN())
+            .first->second;
     const std::vector<float> known = tensor.part ? cut(part, all) : all;
     for (size_t i = 0; i < known.size(); ++i)
       EXPECT_TRUE(std::isnan(known[i]) || known[i] == values[i]) << name << " differs between its ranks";
-    if (tensor.part) paste(part, values, all);
-    else all = values;
+    if (tensor.part)
+      paste(part, values, all);
+    else
+      all = values;
   }
 }
 

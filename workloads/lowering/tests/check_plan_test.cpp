@@ -147,12 +147,13 @@ TEST(CheckPlan, FindsAPlanOfAnotherProgram) {
   expect_names(p.faults(), {"for 0 programs, not 1"});
 }
 
-// a is summed over two ranks while b is computed: b may not lie where a is still read, though it comes later in the list.
+// a is summed over two ranks while b is computed: b may not lie where a is still read, though it is later in the list.
 TEST(CheckPlan, WhatGoesOnSideBySideMayNotShareMemory) {
   ProgramBuilder b{"side by side", 1};
   const TensorId x = b.input("x", {64});
   const TensorId a = relu(b, "a", x);
-  const TensorId sum = b.apply(OpKind::all_reduce, "sum", {a}, CollectiveAttributes{0, {0, 1}, {}}, Phase::communicate)[0];
+  const TensorId sum =
+      b.apply(OpKind::all_reduce, "sum", {a}, CollectiveAttributes{0, {0, 1}, {}}, Phase::communicate)[0];
   const TensorId c = relu(b, "c", relu(b, "b", x));
   const TensorId after = relu(b, "after", sum);
   b.set_loss(add(b, "end", c, after));

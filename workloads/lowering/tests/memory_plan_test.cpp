@@ -89,15 +89,22 @@ Program random_program(std::mt19937& random, bool ranks) {
     const std::string name = fmt::format("t{}", i);
     MessageAttributes message{1, {}};
     switch (below(ranks ? 6 : 2)) {
-      case 0: known.push_back(relu(b, name, any())); break;
-      case 1: known.push_back(add(b, name, any(), any())); break;
-      case 2: b.apply(OpKind::send, name, {any()}, message, Phase::communicate); break;
+      case 0:
+        known.push_back(relu(b, name, any()));
+        break;
+      case 1:
+        known.push_back(add(b, name, any(), any()));
+        break;
+      case 2:
+        b.apply(OpKind::send, name, {any()}, message, Phase::communicate);
+        break;
       case 3:
         message.contents = {{name, {4}, DType::f32, Role::activation}};
         known.push_back(b.apply(OpKind::receive, name + ".receive", {}, message, Phase::communicate)[0]);
         break;
       default: {
-        const auto sums = b.apply(OpKind::all_reduce, name, {any()}, CollectiveAttributes{0, {0, 1}, {}}, Phase::communicate);
+        const auto sums =
+            b.apply(OpKind::all_reduce, name, {any()}, CollectiveAttributes{0, {0, 1}, {}}, Phase::communicate);
         known.push_back(sums[0]);
       }
     }

@@ -2,6 +2,7 @@
 // The order in which the runner does things, and how it ends when something fails.
 #include "workloads/backend/streams/stream_runner.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +20,8 @@ namespace {
 class Diary final : public StepWork {
  public:
   Diary(size_t operations, int questions) {
-    for (size_t i = 0; i < operations; ++i) tasks_.push_back(std::make_unique<Task>(*this, static_cast<int32_t>(i), questions));
+    for (size_t i = 0; i < operations; ++i)
+      tasks_.push_back(std::make_unique<Task>(*this, static_cast<int32_t>(i), questions));
   }
   void compute(int32_t operation) override {
     if (operation == failing_) throw std::runtime_error("this one cannot be computed");
@@ -63,10 +65,11 @@ Program busy_program(int layers) {
   ProgramBuilder b("busy", 1);
   TensorId x = b.input("x", {4}), last_sum = x;
   for (int i = 0; i < layers; ++i) {
-    const std::string name = "l" + std::to_string(i);
+    const std::string name = fmt::format("l{}", i);
     x = add(b, name, x, last_sum);
     b.apply(OpKind::send, name + ".send", {x}, MessageAttributes{1, {}}, Phase::communicate);
-    const TensorId sum = b.apply(OpKind::all_reduce, name + ".sum", {x}, CollectiveAttributes{0, {0, 1}, {}}, Phase::communicate)[0];
+    const TensorId sum =
+        b.apply(OpKind::all_reduce, name + ".sum", {x}, CollectiveAttributes{0, {0, 1}, {}}, Phase::communicate)[0];
     MessageAttributes from{1, {{name + ".got", {4}, DType::f32, Role::activation}}};
     const TensorId got = b.apply(OpKind::receive, name + ".receive", {}, from, Phase::communicate)[0];
     x = relu(b, name + ".relu", i % 2 == 0 ? x : got);
