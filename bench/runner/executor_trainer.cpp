@@ -215,9 +215,11 @@ PhaseSeconds ExecutorTrainer::profile(std::int64_t steps) {
     if (tail && any_full) continue;
     const int program = tail ? programs_of(*batch).train_tail : programs_of(*batch).train;
     const auto& operations = executor_->program(program).program.operations;
+    if (std::exchange(sum.program, program) != program) sum.operations.assign(operations.size(), 0);
     for (const OperationTime& time : executor_->profile(program, bind(program, *batch, learning_rate_))) {
       const Phase phase = operations[static_cast<std::size_t>(time.operation)].phase;
       seconds_of(sum, phase) += time.seconds;
+      sum.operations[static_cast<std::size_t>(time.operation)] += time.seconds;
     }
     ++sum.steps;
     ++random_state_[1];

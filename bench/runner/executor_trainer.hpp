@@ -19,6 +19,8 @@ class Communicator;
 struct PhaseSeconds {
   double forward = 0, backward = 0, update = 0, communicate = 0;
   std::int64_t steps = 0;
+  int program = -1;                // of the last of these steps
+  std::vector<double> operations;  // mean of each of its operations
 };
 
 // What one step of this process cost this rank.

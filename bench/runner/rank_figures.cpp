@@ -11,7 +11,11 @@
 #include <set>
 #include <sstream>
 
+#include "bench/runner/modelled_exposure.hpp"
+#include "workloads/backend/communicator/collectives.hpp"
 #include "workloads/backend/communicator/communicator.hpp"
+#include "workloads/backend/communicator/cost_model.hpp"
+#include "workloads/lowering/happens_before.hpp"
 #include "workloads/program/builder.hpp"
 
 namespace gpusizer {
@@ -190,6 +194,49 @@ std::vector<record::AllReduceTime> measure_all_reduces(const PreparedCase& prepa
                                     : Maybe<double>::missing("it took no time that the clock can see");
   }
   return times;
+}
+
+namespace {
+
+CollectiveSeconds over_wire(int ranks, const WireSpeed& wire) {
+  const ChannelSpeed channel = all_reduce_channel(ranks, wire);
+  return [=](std::int64_t bytes) {
+    const auto amount = static_cast<double>(bytes);
+    const double per_byte = wire.bytes_per_second > 0 ? 1 / wire.bytes_per_second : 0;
+    if (bytes < static_cast<std::int64_t>(small_bucket_bytes)) return wire.latency_seconds + (ranks - 1) * amount * per_byte;
+    return channel.alpha_seconds + channel.factor * amount * per_byte;
+  };
+}
+
+// In proportion to the measured size that is nearest.
+CollectiveSeconds as_measured(const std::vector<record::AllReduceTime>& times) {
+  return [times](std::int64_t bytes) {
+    const auto distance = [&](const record::AllReduceTime& t) { return std::abs(t.bytes - bytes); };
+    const auto nearest = std::ranges::min_element(times, {}, distance);
+    if (nearest == times.end() || !nearest->seconds) return 0.0;
+    return *nearest->seconds * static_cast<double>(bytes) / static_cast<double>(nearest->bytes);
+  };
+}
+
+}  // namespace
+
+void model_waiting(const PreparedCase& prepared, const Program& training, const PhaseSeconds& profile,
+                   record::Communication& c) {
+  const ParallelOptions& layout = prepared.config.parallel;
+  c.modelled_exposed_seconds = Maybe<double>::missing("only sums of replicas in step with each other are modelled");
+  if (layout.dp == 1 || layout.ranks() != layout.dp || layout.mode != "sync") return;
+  if (profile.operations.size() != training.operations.size() || c.rank_step_seconds.empty()) return;
+  double computed = 0;
+  for (std::size_t i = 0; i < profile.operations.size(); ++i)
+    if (stream_of(training.operations[i].kind) == compute_stream) computed += profile.operations[i];
+  if (!(computed > 0)) return;
+  // A profiled step is slower than a real one.
+  std::vector<double> seconds = profile.operations;
+  for (double& one : seconds) one *= c.rank_step_seconds.front() / computed;
+  const CollectiveSeconds speed =
+      layout.wire ? over_wire(static_cast<int>(layout.dp), {layout.wire->latency_seconds, layout.wire->bytes_per_second})
+                  : as_measured(c.all_reduces);
+  if (const auto modelled = modelled_exposed_seconds(training, seconds, speed)) c.modelled_exposed_seconds = *modelled;
 }
 
 }  // namespace gpusizer

@@ -23,4 +23,9 @@ std::vector<std::int64_t> bucket_bytes(const Program& training);
 std::vector<record::AllReduceTime> measure_all_reduces(const PreparedCase& prepared, const Program& training,
                                                        Communicator& others);
 
+// How long rank 0 should wait in a step, by the cost model: see modelled_exposure.hpp. Bytes take what they take on the
+// simulated wire where there is one, else what measure_all_reduces() found. Needs the other figures.
+void model_waiting(const PreparedCase& prepared, const Program& training, const PhaseSeconds& profile,
+                   record::Communication& figures);
+
 }  // namespace gpusizer

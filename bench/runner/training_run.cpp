@@ -31,13 +31,17 @@ void fill_profile(record::Phases& phases, const PhaseSeconds& mean, bool several
   phases.profiled_steps = mean.steps;
 }
 
-void fill_phases(record::Case& record, ExecutorTrainer& trainer, std::int64_t steps) {
+void fill_phases(record::Case& record, const PreparedCase& prepared, ExecutorTrainer& trainer, std::int64_t steps) {
   auto& phases = record.phases;
   const auto& m = record.measurement;
   if (m.data_wait_seconds && m.measured_steps > 0)
     phases.input_seconds = *m.data_wait_seconds / static_cast<double>(m.measured_steps);
   try {
-    fill_profile(phases, trainer.profile(steps), trainer.others() != nullptr);
+    PhaseSeconds mean = trainer.profile(steps);
+    for (double& seconds : mean.operations) seconds /= static_cast<double>(std::max<std::int64_t>(mean.steps, 1));
+    fill_profile(phases, mean, trainer.others() != nullptr);
+    if (record.communication && mean.program >= 0)
+      model_waiting(prepared, trainer.executor().program(mean.program).program, mean, *record.communication);
   } catch (const std::exception& error) {
     if (trainer.others()) throw;  // the others are still in the middle of it
     // The measurement stands without its profile.
@@ -109,6 +113,15 @@ record::Communication exchange_figures(const PreparedCase& prepared, ExecutorTra
   return c;
 }
 
+// Of all ranks of this process. Also the moment when all of them are ready.
+std::int64_t allocated_here(const PreparedCase& prepared, const ExecutorTrainer& trainer) {
+  if (!trainer.others()) return trainer.allocated_bytes();
+  const auto texts = trainer.others()->all_gather(std::to_string(trainer.allocated_bytes()));
+  std::int64_t bytes = 0;
+  for (const PreparedRank& rank : prepared.ranks) bytes += std::stoll(texts[static_cast<std::size_t>(rank.place.rank)]);
+  return bytes;
+}
+
 // What followers know of the end without being told; for the rest they listen.
 LoopPlan followers_plan(const LoopPlan& plan) {
   LoopPlan own;
@@ -127,9 +140,8 @@ void lead_training(record::Case& record, const PreparedCase& prepared, PreparedR
   MonotonicClock clock;
   const double start = clock.seconds();
   ExecutorTrainer trainer(prepared, rank, context.stop, others);
-  if (others) others->barrier();
+  record.memory.allocated_bytes = allocated_here(prepared, trainer);
   const double startup = clock.seconds() - start;
-  record.memory.allocated_bytes = trainer.allocated_bytes();
   std::optional<Checkpointer> checkpoints;
   if (!prepared.config.checkpoint.empty()) checkpoints.emplace(prepared, context.case_id, trainer, clock);
   if (checkpoints && context.resumed) checkpoints->go_on(checkpoint_start(prepared, context.case_id, true), result);
@@ -145,7 +157,7 @@ void lead_training(record::Case& record, const PreparedCase& prepared, PreparedR
   const auto not_here = static_cast<std::int64_t>(earlier_steps + measured.steps.size() - result.steps.size());
   Afterwards then{record.measurement.warmup_steps - not_here, steps_to_profile(result)};
   if (others) record.communication = exchange_figures(prepared, trainer, then = agree(*others, then));
-  if (then.profiled > 0) fill_phases(record, trainer, then.profiled);
+  if (then.profiled > 0) fill_phases(record, prepared, trainer, then.profiled);
   if (others) others->barrier();  // nobody leaves while another one may still need it
   fill_training(record, result, prepared.loop);
   if (!result.evaluations.empty()) fill_baselines(record, prepared);
@@ -155,7 +167,7 @@ void follow_training(const PreparedCase& prepared, PreparedRank& rank, Communica
                      const TrainingContext& context, LoopResult& result) {
   MonotonicClock clock;
   ExecutorTrainer trainer(prepared, rank, context.stop, &others);
-  others.barrier();
+  allocated_here(prepared, trainer);
   std::optional<FollowingCheckpointer> checkpoints;
   if (!prepared.config.checkpoint.empty()) checkpoints.emplace(prepared, trainer);
   if (checkpoints && context.resumed) checkpoints->go_on(result);

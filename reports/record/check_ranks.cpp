@@ -33,6 +33,7 @@ void check_layout(const Checks& checks, const Parallel& p, const Config& config)
 void check_communication(const Checks& checks, const Communication& c, std::int64_t ranks) {
   checks.not_negative(c.exposed_seconds, "exposed_seconds");
   checks.not_negative(c.worst_exposed_seconds, "worst_exposed_seconds");
+  checks.not_negative(c.modelled_exposed_seconds, "modelled_exposed_seconds");
   checks.require(!c.exposed_seconds || !c.worst_exposed_seconds ||
                      !(*c.worst_exposed_seconds < *c.exposed_seconds * (1 - 1e-9)),
                  "worst_exposed_seconds", "is below the mean over the ranks");

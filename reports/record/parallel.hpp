@@ -60,6 +60,8 @@ struct Communication {
   // Time of a measured step in which a rank had nothing to do but to wait for communication: mean over the ranks, and of
   // the rank that waited longest.
   Maybe<double> exposed_seconds, worst_exposed_seconds;
+  // What a model of one channel says about it: each sum starts when its gradients are made and the one before is done.
+  Maybe<double> modelled_exposed_seconds = Maybe<double>::missing("no step was profiled");
   std::vector<AllReduceTime> all_reduces;
   std::vector<double> rank_step_seconds;  // mean step of each world rank without its waiting for others
   Maybe<std::int64_t> slowest_rank;       // the one with the longest of them

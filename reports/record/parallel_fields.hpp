@@ -45,6 +45,7 @@ void fields(auto& visit, Is<AllReduceTime> auto& a) {
 void fields(auto& visit, Is<Communication> auto& c) {
   visit.field("exposed_seconds", c.exposed_seconds);
   visit.field("worst_exposed_seconds", c.worst_exposed_seconds);
+  visit.field("modelled_exposed_seconds", c.modelled_exposed_seconds);
   visit.field("slowest_rank", c.slowest_rank);
   visit.field("rank_step_seconds", c.rank_step_seconds);
   visit.field("bucket_bytes", c.bucket_bytes);

@@ -68,6 +68,7 @@ std::string waiting_text(const Case& run) {
                          : "";
   text += fmt::format("ranks wait {} for it", time_text(*c.exposed_seconds));
   if (c.worst_exposed_seconds) text += fmt::format(", one of them {}", time_text(*c.worst_exposed_seconds));
+  if (c.modelled_exposed_seconds) text += fmt::format("; the cost model says {}", time_text(*c.modelled_exposed_seconds));
   return text;
 }
 

@@ -177,7 +177,7 @@ inline Case example_ranks_case() {
   run.measurement.tokens = {};
   run.throughput = {950.0, 931.0, 969.0, "", "images/s", Scope::job, Provenance::measured, {}};
   run.phases.communicate_seconds = 0.012;
-  run.communication = Communication{{102'400, 209'000}, 0.0031, 0.0044,
+  run.communication = Communication{{102'400, 209'000}, 0.0031, 0.0044, 0.0029,
                                     {{209'000, 0.0002, 1.045e9, {}}, {102'400, Maybe<double>::missing("not measured"),
                                      Maybe<double>::missing("not measured"), {}}}, {0.0969, 0.0982}, 1, {}};
   run.metrics.clear();
