@@ -71,7 +71,7 @@ std::string_view to_string(PipelineSchedule schedule) {
 PipelineSchedule pipeline_schedule(std::string_view word) {
   const auto it = std::ranges::find(schedules, word, &ScheduleName::name);
   if (it == std::end(schedules))
-    throw Error(Fault::usage, fmt::format("there is no pipeline schedule '{}'", word), "--schedule",
+    throw Error(Fault::usage, fmt::format("there is no pipeline schedule '{}'", word), "--pipeline-schedule",
                 "use gpipe or 1f1b");
   return it->schedule;
 }

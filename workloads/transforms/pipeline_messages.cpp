@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace gpusizer {
 
@@ -56,7 +57,9 @@ StageMessage message_of(const std::tuple<int32_t, int32_t, size_t>& key, Draft d
                         const std::vector<std::vector<PipelineJob>>& orders) {
   const auto& [to, from, sent_at] = key;
   std::ranges::sort(draft.contents);
-  StageMessage message{.from = from, .to = to, .job = orders[static_cast<size_t>(from)][sent_at],
+  StageMessage message{.from = from,
+                       .to = to,
+                       .job = orders[static_cast<size_t>(from)][sent_at],
                        .received_at = draft.needed_at > 0 ? draft.needed_at - 1 : 0};
   for (const auto& content : draft.contents) message.contents.push_back(content.second);
   return message;
@@ -74,10 +77,19 @@ std::vector<std::vector<StageMessage>> stage_messages(const std::vector<Pipeline
         std::get<1>(it->first) == std::get<1>(after->first))
       it->second.needed_at = std::min(it->second.needed_at, after->second.needed_at);
   std::vector<std::vector<StageMessage>> result(orders.size());
-  std::vector<std::pair<size_t, StageMessage>> list;
-  for (const auto& [key, draft] : all) list.emplace_back(draft.needed_at, message_of(key, draft, orders));
-  std::ranges::stable_sort(list, {}, [](const auto& entry) { return entry.first; });
-  for (auto& entry : list) result[static_cast<size_t>(entry.second.to)].push_back(std::move(entry.second));
+  // Of those that one job needs, the first to be made comes first: a sender must not wait for a later one's sender.
+  const auto made_after = [](const StageMessage& m) { return m.job.backward ? -m.from : m.from; };
+  std::vector<std::tuple<size_t, int32_t, StageMessage>> list;
+  for (const auto& [key, draft] : all) {
+    StageMessage message = message_of(key, draft, orders);
+    list.emplace_back(draft.needed_at, made_after(message), std::move(message));
+  }
+  std::ranges::stable_sort(list, {},
+                           [](const auto& entry) { return std::pair(std::get<0>(entry), std::get<1>(entry)); });
+  for (auto& [needed_at, order, message] : list) {
+    const auto to = static_cast<size_t>(message.to);
+    result[to].push_back(std::move(message));
+  }
   return result;
 }
 

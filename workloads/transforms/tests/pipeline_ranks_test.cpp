@@ -114,6 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(StagedCase{"bert-mini", 2, 2, 1, PipelineSchedule::gpipe},
                     StagedCase{"bert-mini", 4, 4, 4, PipelineSchedule::one_forward_one_backward},
                     StagedCase{"bert-mini", 3, 3, 4, PipelineSchedule::gpipe, true},
+                    StagedCase{"bert-mini", 2, 6, 4, PipelineSchedule::one_forward_one_backward},
                     StagedCase{"temporal", 3, 3, 5, PipelineSchedule::one_forward_one_backward},
                     StagedCase{"temporal", 2, 2, 3, PipelineSchedule::gpipe},
                     StagedCase{"lstm", 2, 3, 2, PipelineSchedule::one_forward_one_backward},

@@ -86,7 +86,8 @@ TEST_P(PipelineLayouts, FitTogetherAndComputeWhatOneRankDoes) {
 constexpr auto gpipe = PipelineSchedule::gpipe;
 constexpr auto alternating = PipelineSchedule::one_forward_one_backward;
 INSTANTIATE_TEST_SUITE_P(All, PipelineLayouts,
-                         testing::Values(PipelineCase{"bert-mini", 2, 2, 1}, PipelineCase{"bert-mini", 4, 4, 4},
+                         testing::Values(PipelineCase{"bert-mini", 2, 2, 1}, PipelineCase{"bert-mini", 2, 6, 3},
+                                         PipelineCase{"bert-mini", 2, 6, 8, gpipe}, PipelineCase{"bert-mini", 4, 4, 4},
                                          PipelineCase{"bert-mini", 4, 4, 4, gpipe}, PipelineCase{"bert-mini", 4, 3, 5},
                                          PipelineCase{"bert-mini", 3, 3, 2, alternating, Precision::bf16},
                                          PipelineCase{"bert-mini", 2, 2, 3, alternating, Precision::fp16, true},
@@ -98,6 +99,16 @@ INSTANTIATE_TEST_SUITE_P(All, PipelineLayouts,
                                          PipelineCase{"resnet8", 0, 2, 3}, PipelineCase{"resnet8", 0, 4, 4},
                                          PipelineCase{"resnet8", 0, 4, 2, gpipe, Precision::bf16},
                                          PipelineCase{"resnet8", 0, 3, 2, alternating, Precision::fp32, true}));
+
+TEST(Pipeline, NoCutLetsAStageWaitForEver) {
+  for (const char* model : {"bert-mini", "lstm"})
+    for (int32_t stages = 2; stages <= most_stages(small_model(model, 3, 2)); ++stages)
+      for (const int64_t micro_batches : {1, 2, 5, 9})
+        for (const auto schedule : {gpipe, alternating}) {
+          const PipelineCase one{model, 3, stages, micro_batches, schedule};
+          EXPECT_EQ(check_schedule(cut_step(one).programs()), std::vector<std::string>{}) << one;
+        }
+}
 
 TEST(Pipeline, TiesTheWordTable) {
   const CutStep c = cut_step({"bert-mini", 2, 2, 3});

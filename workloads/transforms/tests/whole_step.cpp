@@ -143,7 +143,7 @@ class Joining {
 
 Program small_model(const std::string& name, int64_t layers, int64_t batch, Mode mode) {
   ModelOptions o;
-  if (name == "resnet8") o.classes = 2, o.image_size = 8;
+  if (name == "resnet8") o.classes = 2, o.image_size = 4;
   if (name == "bert-mini")
     o = {.layers = layers,
          .hidden = 8,
