@@ -8,6 +8,9 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -27,6 +30,17 @@ constexpr Seconds kLook{0.02};          // how often the watching thread looks
 constexpr std::size_t kLooksBetween = 25;  // looks at other processes
 constexpr Seconds kShortestGrace{1.0};  // for ranks that have been told that the case is over
 constexpr Seconds kShortNotice{0.3};    // after a signal, before what there is must be written: a launcher kills soon
+
+// At the end of the program threads that are left behind still use what would be tidied up under them.
+void end_without_tidying_up() {
+  on_exit(
+      [](int status, void*) {
+        std::cout.flush();
+        std::fflush(nullptr);
+        std::_Exit(status);
+      },
+      nullptr);
+}
 
 // What one thread came to.
 struct Rank {
@@ -96,6 +110,7 @@ class Team {
 
   // Some of them never will: they keep this object.
   TeamOutcome leave_behind() {
+    end_without_tidying_up();
     TeamOutcome outcome;
     {
       const std::lock_guard lock(mutex_);
