@@ -24,8 +24,8 @@ struct AttentionForward {
   std::byte* workspace;
   bool drops = false;
   DropoutDraw draw;
-  int64_t first_head = 0, all_heads = 0;  // random words are counted through all of them; 0: there are no others
   float keep_scale = 1;
+  int64_t first_head = 0, all_heads = 0;  // random words are counted through all of them; 0: there are no others
 };
 
 struct AttentionBackward {
