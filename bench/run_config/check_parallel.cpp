@@ -116,8 +116,8 @@ void check_norms(const CaseConfig& c, const ModelEntry& model) {
 void check_waiting(const ParallelOptions& p) {
   if (!(p.comm_timeout_seconds > 0 && std::isfinite(p.comm_timeout_seconds)))
     refuse_layout(fmt::format("{} is not a time to wait", p.comm_timeout_seconds), "--comm-timeout", "use seconds above 0");
-  if (p.bucket_mib < 1 || p.bucket_mib > kLargestBucketMib)
-    refuse_layout(fmt::format("{} is out of range", p.bucket_mib), "--bucket-mib", fmt::format("use 1 to {}", kLargestBucketMib));
+  if (p.bucket_mib < 0 || p.bucket_mib > kLargestBucketMib)
+    refuse_layout(fmt::format("{} is out of range", p.bucket_mib), "--bucket-mib", fmt::format("use 0 (one for all gradients) to {}", kLargestBucketMib));
   if (p.wire && p.ranks() == 1) refuse_layout("one rank sends nothing", "--wire", "add --devices 2, or leave it out");
   if (!p.fault) return;
   if (p.fault->rank < 0 || p.fault->rank >= p.ranks())

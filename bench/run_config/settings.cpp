@@ -67,7 +67,7 @@ constexpr Setting kSettings[] = {
     {"sync-batch-norm", Kind::on_off, "on|off", "batch norms take the samples of all replicas together [off]", [](CaseConfig& c, const Value& v) { c.parallel.sync_batch_norm = flag(v); }},
     {"local-sgd", Kind::whole, "K", "replicas step on their own and average their weights every K steps [gradients are summed in every step]", [](CaseConfig& c, const Value& v) { set_mode(c.parallel, "local_sgd"), c.parallel.period = whole(v); }},
     {"async-staleness", Kind::whole, "S", "replicas step on their own, at most S steps ahead of the slowest: not built yet, and refused", [](CaseConfig& c, const Value& v) { set_mode(c.parallel, "async"), c.parallel.staleness = whole(v); }},
-    {"bucket-mib", Kind::whole, "N", "gradients that one all-reduce carries, in MiB [25]", [](CaseConfig& c, const Value& v) { c.parallel.bucket_mib = whole(v); }},
+    {"bucket-mib", Kind::whole, "N", "gradients that one all-reduce carries, in MiB; 0: all [25]", [](CaseConfig& c, const Value& v) { c.parallel.bucket_mib = whole(v); }},
     {"comm-timeout", Kind::number, "S", "seconds after which a silent rank ends its case [120]", [](CaseConfig& c, const Value& v) { c.parallel.comm_timeout_seconds = number(v); }},
     {"wire", Kind::word, "latency=T,bandwidth=B", "delay messages between ranks, as latency=1ms,bandwidth=1Gb/s; shows what such a network would do, never a measurement [none]", [](CaseConfig& c, const Value& v) { read_wire(word(v), c.parallel); }},
     {"inject-fault", Kind::word, "KIND@RANK:STEP", "rehearse a fault: throw, stall, exit or nan, as throw@1:5 [none]", [](CaseConfig& c, const Value& v) { read_fault(word(v), c.parallel); }},

@@ -76,6 +76,7 @@ DataParallelOptions replicas_of(const CaseConfig& c, const StepBatch& batch, con
   o.samples = batch.samples;
   o.total_samples = together ? batch.whole_samples : batch.samples;
   o.bucket_bytes = c.parallel.bucket_mib << 20;
+  if (c.parallel.bucket_mib == 0) o.bucket_bytes = o.first_bucket_bytes = INT64_MAX;  // nothing is summed before all is made
   o.first_bucket_bytes = std::min(o.first_bucket_bytes, o.bucket_bytes);
   o.sharded = c.parallel.sharded;
   o.model = model_ranks(c.parallel, place);
