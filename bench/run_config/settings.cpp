@@ -71,7 +71,7 @@ constexpr Setting kSettings[] = {
     {"comm-timeout", Kind::number, "S", "seconds after which a silent rank ends its case [120]", [](CaseConfig& c, const Value& v) { c.parallel.comm_timeout_seconds = number(v); }},
     {"wire", Kind::word, "latency=T,bandwidth=B", "delay messages between ranks, as latency=1ms,bandwidth=1Gb/s; shows what such a network would do, never a measurement [none]", [](CaseConfig& c, const Value& v) { read_wire(word(v), c.parallel); }},
     {"inject-fault", Kind::word, "KIND@RANK:STEP", "rehearse a fault: throw, stall, exit or nan, as throw@1:5 [none]", [](CaseConfig& c, const Value& v) { read_fault(word(v), c.parallel); }},
-    {"threads", Kind::whole, "N", "threads that compute, of each rank [all, shared out among the ranks of the machine]", [](CaseConfig& c, const Value& v) { c.threads = whole(v); }},
+    {"threads", Kind::whole, "N", "threads that compute, of each rank [all cores or OMP_NUM_THREADS, shared out among the ranks here]", [](CaseConfig& c, const Value& v) { c.threads = whole(v); }},
     {"loader-threads", Kind::whole, "N", "threads that prepare samples [by the data]", [](CaseConfig& c, const Value& v) { c.loader_threads = whole(v); }},
     {"batch", Kind::whole, "N", "samples in a step, or in a request [by the model and the size of its samples; 1 in a request]", [](CaseConfig& c, const Value& v) { c.batch = whole(v); }},
     {"tail", Kind::word, "keep|drop", "the smaller last batch of an epoch: a program of its own, or left out [keep]", [](CaseConfig& c, const Value& v) { c.tail = word(v); }},

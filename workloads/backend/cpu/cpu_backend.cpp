@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 
 #include "workloads/backend/cpu/cpu_executor.hpp"
@@ -27,11 +28,15 @@ std::string processor_name() {
   return "unknown processor";
 }
 
-// The cores this process may use: a container's or a batch system's share, not the host's count.
+// The cores this process may use: a container's or a batch system's share, not the host's count; and no more than
+// OMP_NUM_THREADS asks for, by which batch systems and people limit programs.
 int usable_threads() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
+  const int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
+  const char* limit = std::getenv("OMP_NUM_THREADS");
+  const int wanted = limit ? std::atoi(limit) : 0;  // what is no number limits nothing; of a list the first counts
+  return wanted > 0 ? std::min(cores, wanted) : cores;
 }
 
 // The control group's limit where there is one (cgroup v2), else the machine's memory.
