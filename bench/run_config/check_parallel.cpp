@@ -116,6 +116,9 @@ void check_norms(const CaseConfig& c, const ModelEntry& model) {
 void check_waiting(const ParallelOptions& p) {
   if (!(p.comm_timeout_seconds > 0 && std::isfinite(p.comm_timeout_seconds)))
     refuse_layout(fmt::format("{} is not a time to wait", p.comm_timeout_seconds), "--comm-timeout", "use seconds above 0");
+  if (p.wire && p.wire->latency_seconds >= p.comm_timeout_seconds)
+    refuse_layout(fmt::format("a latency of {} s is not below the time-out of {} s", p.wire->latency_seconds,
+                              p.comm_timeout_seconds), "--wire", "use a shorter one, or a longer --comm-timeout");
   if (p.bucket_mib < 0 || p.bucket_mib > kLargestBucketMib)
     refuse_layout(fmt::format("{} is out of range", p.bucket_mib), "--bucket-mib", fmt::format("use 0 (one for all gradients) to {}", kLargestBucketMib));
   if (p.wire && p.ranks() == 1) refuse_layout("one rank sends nothing", "--wire", "add --devices 2, or leave it out");

@@ -48,6 +48,8 @@ std::int32_t seed_of(const PreparedCase& p, const RankPlace& place) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(p.config.seed) ^ (replica * 0x9E3779B9u));
 }
 
+constexpr int kWish = 100;  // a follower's vote: more than what rank 0 announces
+
 }  // namespace
 
 ExecutorTrainer::ExecutorTrainer(const PreparedCase& prepared, PreparedRank& rank, StopRequested stop,
@@ -89,7 +91,8 @@ std::vector<Binding> ExecutorTrainer::bind(int program, const Batch& batch, floa
   }
   add("learning_rate", &learning_rate_);
   add("random_state", random_state_.data());
-  add("stop_vote", &announced_);
+  vote_ = announced_ + (rank_.place.rank != 0 && stop_() != 0 ? kWish : 0);
+  add("stop_vote", &vote_);
   return bindings;
 }
 
@@ -133,7 +136,9 @@ StepOutcome ExecutorTrainer::step(double learning_rate) {
                       .real_tokens = own.real_tokens, .padded_tokens = own.padded_tokens};
   const Program& run_program = executor_->program(program).program;
   outcome.skipped = is_skipped(run_program, result);
-  heard_ = static_cast<int>(output_of(run_program, result, "stop_votes", 0));
+  const int votes = static_cast<int>(output_of(run_program, result, "stop_votes", 0));
+  heard_ = votes % kWish;
+  wished_ = votes >= kWish;
   if (prepared_.config.parallel.mode == "local_sgd") end_local_step(number, outcome);
   return outcome;
 }

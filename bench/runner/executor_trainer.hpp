@@ -42,6 +42,8 @@ class ExecutorTrainer final : public Trainer {
   void announce_end(bool with_evaluation) override { announced_ = with_evaluation ? 1.0F : 2.0F; }
   // What rank 0 announced with the step before: 0 nothing, 1 the end after an evaluation, 2 the end.
   int end_announced() const { return heard_; }
+  // Whether a process other than rank 0's got a signal: rank 0 then announces the end.
+  bool end_wished() const { return wished_; }
 
   // Trains `steps` more steps with each operation timed apart. For after the measurement: it changes the parameters.
   PhaseSeconds profile(std::int64_t steps);
@@ -78,8 +80,9 @@ class ExecutorTrainer final : public Trainer {
   int program_count_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Loader> train_loader_, test_loader_;
-  float learning_rate_ = 0, announced_ = 0;
+  float learning_rate_ = 0, announced_ = 0, vote_ = 0;
   int heard_ = 0;
+  bool wished_ = false;
   std::int64_t earlier_steps_ = 0;  // of processes before this one
   std::array<std::int32_t, 2> random_state_{};  // seed, step
   std::vector<RankStep> rank_steps_;            // of this process

@@ -127,6 +127,13 @@ void Lockstep::together(const std::function<void()>& work) const {
   }
 }
 
+int Lockstep::any_signal(int own) const {
+  if (!processes_) return own;
+  for (const std::string& text : processes_->all_gather(std::to_string(own)))
+    if (const int signal = std::stoi(text); signal != 0) return signal;
+  return 0;
+}
+
 std::string Lockstep::of_leader(const std::string& own) const {
   return processes_ ? processes_->broadcast(0, own) : own;
 }

@@ -33,6 +33,8 @@ class Lockstep {
   // Does the work; when it threw on any process, throws on all of them: the own error, else the first other one's with
   // its rank.
   void together(const std::function<void()>& work) const;
+  // The signal that a process got, the first one's in the order of ranks; 0: none.
+  int any_signal(int own) const;
   // What rank 0 says.
   std::string of_leader(const std::string& own) const;
   // Throws Error(usage) where a text that says how a run was started is not the same everywhere.

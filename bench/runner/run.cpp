@@ -134,7 +134,7 @@ class Run {
     context.lockstep = lockstep_;
     for (std::size_t i = 0; i < ids_.size() && !lost_; ++i)
       if (!is_kept(request_, i) && !is_interrupted(i)) run_one(i, context);
-    outcome_.signal = request_.stop();
+    if (const int own = request_.stop(); own != 0) outcome_.signal = own;
     const bool complete = outcome_.signal == 0 && !lost_;
     outcome_.report.status = complete ? ReportStatus::complete : ReportStatus::interrupted;
     write_report();
@@ -151,7 +151,7 @@ class Run {
   bool is_interrupted(std::size_t i) {
     record::Case& place = outcome_.report.cases[i];
     try {
-      outcome_.signal = std::stoi(lockstep_.of_leader(std::to_string(request_.stop())));
+      outcome_.signal = lockstep_.any_signal(request_.stop());
     } catch (const CommunicationError& error) {
       lose(i, error);
       return true;

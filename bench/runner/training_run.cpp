@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <optional>
 #include <sstream>
 
@@ -146,7 +147,11 @@ void lead_training(record::Case& record, const PreparedCase& prepared, PreparedR
   if (!prepared.config.checkpoint.empty()) checkpoints.emplace(prepared, context.case_id, trainer, clock);
   if (checkpoints && context.resumed) checkpoints->go_on(checkpoint_start(prepared, context.case_id, true), result);
   const std::size_t earlier_steps = result.steps.size();
-  train_and_measure(trainer, prepared.loop, clock, context.stop, context.progress, result,
+  const StopRequested stop = [&] {
+    const int signal = context.stop();
+    return signal == 0 && trainer.end_wished() ? SIGTERM : signal;
+  };
+  train_and_measure(trainer, prepared.loop, clock, stop, context.progress, result,
                     [&](const LoopResult& now) { return checkpoints && checkpoints->after_step(now); });
   if (checkpoints) checkpoints->at_end(result);
   if (others) add_tokens_of_others(trainer, result);

@@ -47,8 +47,9 @@ std::vector<std::string> stated_warnings(const record::Environment& machine, con
   return warnings;
 }
 
-// A job on more devices than this machine has ran on several machines.
+// A job on more devices than this machine has ran on several machines; ranks that are threads share one.
 bool on_one_machine(const record::Report& report, const record::Case& one) {
+  if (one.config.parallel && one.config.parallel->transport == "threads") return true;
   std::int64_t here = 0;
   for (const record::Device& device : report.environment.devices) here += device.kind == one.config.device_kind ? 1 : 0;
   return here == 0 || one.config.devices <= here;

@@ -40,8 +40,10 @@ Differentiated data_parallel(Differentiated step, const DataParallelOptions& opt
   check(step, options);
   const auto buckets = gradient_buckets(step, options);
   const double share = static_cast<double>(options.samples) / static_cast<double>(options.total_samples);
-  Insertion edit{weigh_losses(std::move(step.program),
-                              {.batch = share, .rank = options.rank, .ranks = options.replicas})};
+  Program weighed = weigh_losses(std::move(step.program),
+                                 {.batch = share, .rank = options.rank, .ranks = options.replicas});
+  const auto last = static_cast<int32_t>(weighed.operations.size()) - 1;
+  Insertion edit{std::move(weighed)};
   Differentiated result;
   for (const auto& pair : step.gradients) {  // those that nobody else has
     const auto has = [&](const GradientBucket& b) { return std::ranges::count(b.parameters, pair.first) > 0; };
@@ -51,6 +53,8 @@ Differentiated data_parallel(Differentiated step, const DataParallelOptions& opt
   for (size_t i = 0; i < buckets.size(); ++i) {
     const GradientBucket& b = buckets[i];
     for (const TensorId gradient : b.gradients) place = std::max(place, edit.writer(gradient));
+    // Other stages come to it late: what this stage's slices sum meanwhile must not have to wait behind it.
+    if (b.ranks != options.replicas) place = last;
     const OpKind kind = options.sharded ? OpKind::reduce_scatter : OpKind::all_reduce;
     const auto sums = edit.apply(place, kind, fmt::format("gradients.{}", i), b.gradients, collective(b, options.rank),
                                  Phase::communicate);

@@ -144,7 +144,8 @@ TEST(ParallelConfig, RefusesModesThatExcludeEachOther) {
   expect_no_layout(bert({{"parallel", "dp=2,pp=2"}, {"local-sgd", "4"}}), "--local-sgd");
   expect_no_layout(bert({{"devices", "2"}, {"local-sgd", "4"}, {"shard-optimizer", "on"}}), "--shard-optimizer");
   expect_no_layout(bert({{"devices", "2"}, {"comm-timeout", "0"}}), "--comm-timeout");
-  expect_no_layout(bert({{"devices", "2"}, {"bucket-mib", "0"}}), "--bucket-mib");
+  expect_no_layout(bert({{"devices", "2"}, {"bucket-mib", "-1"}}), "--bucket-mib");
+  expect_no_layout(bert({{"devices", "2"}, {"wire", "latency=200s"}}), "--wire");  // beyond the time-out
   expect_no_layout(bert({{"mode", "infer"}, {"devices", "2"}}), "--devices");
   expect_no_layout(bert({{"mode", "infer"}, {"recompute", "on"}}), "--mode");
 }

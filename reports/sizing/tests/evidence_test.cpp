@@ -120,6 +120,8 @@ TEST(Evidence, AJobOverSeveralMachinesIsSetAside) {
   ReportInput input = eight_gpus();
   input.report.environment.devices = {{"cuda", "NVIDIA A100-SXM4-40GB", {}, {}}};
   EXPECT_NE(advise_on({input}).set_aside.at(0).reason.find("several machines"), std::string::npos);
+  for (record::Case& one : input.report.cases) one.config.parallel = record::Parallel{.transport = "threads"};
+  EXPECT_TRUE(advise_on({input}).set_aside.empty()) << "ranks that are threads share one machine";
 }
 
 TEST(Evidence, APerDeviceThroughputIsTakenTimesTheDevices) {

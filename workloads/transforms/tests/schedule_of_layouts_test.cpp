@@ -84,6 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(WorldCase{"bert-mini", 2, 1, 1}, WorldCase{"bert-mini", 4, 1, 1, 4, in_turn, true},
                     WorldCase{"bert-mini", 1, 4, 1, 8}, WorldCase{"bert-mini", 2, 2, 1, 2, all_forward},
                     WorldCase{"bert-mini", 2, 2, 1, 4, in_turn, true}, WorldCase{"bert-mini", 1, 1, 2, 2},
+                    WorldCase{"bert-mini", 1, 2, 2, 1}, WorldCase{"bert-mini", 2, 2, 2, 1},
                     WorldCase{"bert-mini", 2, 2, 2, 3}, WorldCase{"bert-mini", 2, 2, 2, 3, all_forward, true, true},
                     WorldCase{"bert-mini", 1, 3, 2, 5, in_turn, false, true, Precision::fp16},
                     WorldCase{"bert-mini", 3, 4, 1, 1, in_turn, false, false, Precision::bf16},
