@@ -166,6 +166,7 @@ std::int64_t first_bucket(const PreparedCase& p) {
 }
 
 PipelinePlan stages_of(const PreparedCase& p) {
+  if (p.config.parallel.pp == 1) return {};
   const std::int64_t bucket = first_bucket(p);
   const std::int64_t samples = std::max<std::int64_t>(1, *p.config.batch / p.config.accumulate);
   return pipeline_plan(p.config, forward_program(p, bucket, samples, Mode::train));

@@ -39,7 +39,15 @@ double output_of(const Program& program, const StepResult& result, const char* n
 
 // With a loss scale a step whose gradients overflowed is skipped; the device tells by a factor of 0.
 bool is_skipped(const Program& program, const StepResult& result) {
-  return program.find("loss_scale") && output_of(program, result, "gradient_factor", 1) == 0;
+  return output_of(program, result, "gradient_factor", 1) == 0 && program.find("loss_scale");
+}
+
+// A program has thousands of tensors, of which a step names few.
+std::vector<const Tensor*> bound_tensors(const Program& program) {
+  std::vector<const Tensor*> bound;
+  for (const Tensor& tensor : program.tensors)
+    if (tensor.role == Role::input || tensor.role == Role::scalar) bound.push_back(&tensor);
+  return bound;
 }
 
 // Replicas draw other random numbers; a replica's ranks draw the same.
@@ -57,6 +65,7 @@ ExecutorTrainer::ExecutorTrainer(const PreparedCase& prepared, PreparedRank& ran
     : prepared_(prepared), rank_(rank), stop_(std::move(stop)), others_(others),
       program_count_(static_cast<int>(rank.programs.lowered.size())) {
   executor_ = prepared.backend->make_executor(std::move(rank.programs.lowered), prepared.device, others);
+  for (int i = 0; i < program_count_; ++i) bound_.push_back(bound_tensors(executor_->program(i).program));
   initialize(*executor_, program_count_, prepared.config.seed);
   random_state_[0] = seed_of(prepared, rank.place);
   train_loader_ = std::make_unique<Loader>(*prepared.train_data, training_order(prepared, rank.place));
@@ -74,12 +83,13 @@ void ExecutorTrainer::go_on_after(std::int64_t steps, std::array<std::int32_t, 2
 }
 
 std::vector<Binding> ExecutorTrainer::bind(int program, const Batch& batch, float learning_rate) {
-  const Program& p = executor_->program(program).program;
+  const auto& bound = bound_[static_cast<std::size_t>(program)];
   const std::int64_t micro_batches = prepared_.config.accumulate > 1 ? prepared_.config.accumulate : 0;
   learning_rate_ = learning_rate;
   std::vector<Binding> bindings;
   const auto add = [&](std::string_view name, const void* data) {
-    if (const Tensor* tensor = p.find(name)) bindings.push_back({tensor->id, data});
+    const auto it = std::ranges::find(bound, name, &Tensor::name);
+    if (it != bound.end()) bindings.push_back({(*it)->id, data});
   };
   for (std::size_t field = 0; field < batch.fields.size(); ++field) {
     const Field& one = batch.fields[field];
@@ -231,6 +241,7 @@ PhaseSeconds ExecutorTrainer::profile(std::int64_t steps) {
   }
   if (sum.steps == 0) return sum;
   for (double* phase : {&sum.forward, &sum.backward, &sum.update, &sum.communicate}) *phase /= static_cast<double>(sum.steps);
+  for (double& seconds : sum.operations) seconds /= static_cast<double>(sum.steps);
   return sum;
 }
 

@@ -79,6 +79,7 @@ class ExecutorTrainer final : public Trainer {
   Communicator* others_;
   int program_count_;
   std::unique_ptr<Executor> executor_;
+  std::vector<std::vector<const Tensor*>> bound_;  // of each program: what every run binds
   std::unique_ptr<Loader> train_loader_, test_loader_;
   float learning_rate_ = 0, announced_ = 0, vote_ = 0;
   int heard_ = 0;

@@ -6,16 +6,10 @@
 #include <vector>
 
 #include "workloads/lowering/happens_before.hpp"
+#include "workloads/program/facts.hpp"
 
 namespace gpusizer {
 namespace {
-
-std::int64_t bytes_read(const Program& program, const Operation& op) {
-  std::int64_t bytes = 0;
-  for (const TensorId id : op.inputs)
-    bytes += element_count(program.tensor(id).shape) * element_bytes(program.tensor(id).dtype);
-  return bytes;
-}
 
 double latest(const std::vector<double>& known_at, const std::vector<TensorId>& tensors) {
   double time = 0;
@@ -36,7 +30,7 @@ std::optional<double> modelled_exposed_seconds(const Program& program, std::span
     const double ready = latest(known_at, op.inputs);
     double& clock = stream == compute_stream ? computed : channel;
     if (stream == compute_stream) exposed += std::max(0.0, ready - clock);
-    clock = std::max(clock, ready) + (stream == compute_stream ? seconds[i] : collective(bytes_read(program, op)));
+    clock = std::max(clock, ready) + (stream == compute_stream ? seconds[i] : collective(input_bytes(program, op)));
     for (const TensorId id : op.outputs) known_at[static_cast<std::size_t>(id.index)] = clock;
   }
   return exposed + std::max(0.0, channel - computed);  // the step ends with its last communication

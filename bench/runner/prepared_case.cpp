@@ -38,8 +38,7 @@ void deal_out_cores(PreparedCase& p, const LocalRanks& local) {
   for (int i = 0; i < static_cast<int>(ranks); ++i) {
     const std::span own = part_of(mine, parts, i);
     p.ranks[static_cast<std::size_t>(i)].cores.assign(own.begin(), own.end());
-    if (p.config.threads == 0) p.device.threads = i == 0 ? static_cast<int>(own.size())
-                                                         : std::min(p.device.threads, static_cast<int>(own.size()));
+    if (p.config.threads == 0) p.device.threads = std::min(p.device.threads, static_cast<int>(own.size()));
   }
 }
 

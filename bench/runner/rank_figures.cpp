@@ -12,11 +12,11 @@
 #include <sstream>
 
 #include "bench/runner/modelled_exposure.hpp"
-#include "workloads/backend/communicator/collectives.hpp"
 #include "workloads/backend/communicator/communicator.hpp"
 #include "workloads/backend/communicator/cost_model.hpp"
 #include "workloads/lowering/happens_before.hpp"
 #include "workloads/program/builder.hpp"
+#include "workloads/program/facts.hpp"
 
 namespace gpusizer {
 namespace {
@@ -49,13 +49,6 @@ bool sums_gradients(const Operation& op) {
   return (op.kind == OpKind::all_reduce || op.kind == OpKind::reduce_scatter) && op.layer.starts_with("gradients.");
 }
 
-std::int64_t bytes_of(const Program& program, const Operation& op) {
-  std::int64_t bytes = 0;
-  for (const TensorId id : op.inputs)
-    bytes += element_count(program.tensor(id).shape) * element_bytes(program.tensor(id).dtype);
-  return bytes;
-}
-
 // One size of sum among one group of ranks.
 struct Sum {
   std::int64_t bytes = 0;
@@ -67,7 +60,7 @@ struct Sum {
 std::set<Sum> sums_of(const Program& training) {
   std::set<Sum> sums;
   for (const Operation& op : training.operations)
-    if (sums_gradients(op)) sums.insert({bytes_of(training, op), std::get<CollectiveAttributes>(op.attributes).ranks});
+    if (sums_gradients(op)) sums.insert({input_bytes(training, op), std::get<CollectiveAttributes>(op.attributes).ranks});
   return sums;
 }
 
@@ -164,7 +157,7 @@ record::Communication gather_rank_figures(const ExecutorTrainer& trainer, std::i
 std::vector<std::int64_t> bucket_bytes(const Program& training) {
   std::vector<std::int64_t> bytes;
   for (const Operation& op : training.operations)
-    if (sums_gradients(op)) bytes.push_back(bytes_of(training, op));
+    if (sums_gradients(op)) bytes.push_back(input_bytes(training, op));
   return bytes;
 }
 
@@ -188,10 +181,9 @@ std::vector<record::AllReduceTime> measure_all_reduces(const PreparedCase& prepa
     for (const std::int32_t rank : sum.ranks)
       slowest = std::max(slowest, std::stod(texts[static_cast<std::size_t>(rank)]));
     time.seconds = slowest;
-    const auto n = static_cast<double>(sum.ranks.size());
-    time.bus_bytes_per_second = slowest > 0
-                                    ? Maybe<double>(static_cast<double>(sum.bytes) / slowest * 2 * (n - 1) / n)
-                                    : Maybe<double>::missing("it took no time that the clock can see");
+    const double sent = static_cast<double>(sum.bytes) * all_reduce_factor(static_cast<int>(sum.ranks.size()));
+    time.bus_bytes_per_second = slowest > 0 ? Maybe<double>(sent / slowest)
+                                            : Maybe<double>::missing("it took no time that the clock can see");
   }
   return times;
 }
@@ -199,13 +191,7 @@ std::vector<record::AllReduceTime> measure_all_reduces(const PreparedCase& prepa
 namespace {
 
 CollectiveSeconds over_wire(int ranks, const WireSpeed& wire) {
-  const ChannelSpeed channel = all_reduce_channel(ranks, wire);
-  return [=](std::int64_t bytes) {
-    const auto amount = static_cast<double>(bytes);
-    const double per_byte = wire.bytes_per_second > 0 ? 1 / wire.bytes_per_second : 0;
-    if (bytes < static_cast<std::int64_t>(small_bucket_bytes)) return wire.latency_seconds + (ranks - 1) * amount * per_byte;
-    return channel.alpha_seconds + channel.factor * amount * per_byte;
-  };
+  return [=](std::int64_t bytes) { return all_reduce_seconds(ranks, wire, bytes); };
 }
 
 // In proportion to the measured size that is nearest.

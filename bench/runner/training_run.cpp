@@ -38,8 +38,7 @@ void fill_phases(record::Case& record, const PreparedCase& prepared, ExecutorTra
   if (m.data_wait_seconds && m.measured_steps > 0)
     phases.input_seconds = *m.data_wait_seconds / static_cast<double>(m.measured_steps);
   try {
-    PhaseSeconds mean = trainer.profile(steps);
-    for (double& seconds : mean.operations) seconds /= static_cast<double>(std::max<std::int64_t>(mean.steps, 1));
+    const PhaseSeconds mean = trainer.profile(steps);
     fill_profile(phases, mean, trainer.others() != nullptr);
     if (record.communication && mean.program >= 0)
       model_waiting(prepared, trainer.executor().program(mean.program).program, mean, *record.communication);

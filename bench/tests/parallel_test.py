@@ -167,6 +167,15 @@ class Processes(Parallel):
             self.assertEqual(process.returncode, 2, err)
             self.assertIn(b"other options", err)
 
+    def test_a_signal_to_any_process_ends_all(self):
+        saved = ["--checkpoint", str(self.folder / "saved"), "--checkpoint-every", "5"]
+        processes = self.start_ranks(2, "--steps", "100000", "--parallel", "dp=2", *saved)
+        self.await_steps(processes, 10)
+        processes[1].send_signal(signal.SIGTERM)
+        for process in processes:
+            process.communicate(timeout=30)
+        self.assertEqual(self.case()["status"], "interrupted")
+
     def lose(self, lost, how):
         saved = ["--checkpoint", str(self.folder / "saved"), "--checkpoint-every", "5"]
         processes = self.start_ranks(3, "--steps", "100000", "--parallel", "dp=3", "--comm-timeout", "2", *saved)

@@ -40,4 +40,11 @@ Facts facts(const Program& program) {
   return f;
 }
 
+int64_t input_bytes(const Program& program, const Operation& op) {
+  int64_t bytes = 0;
+  for (const TensorId id : op.inputs)
+    bytes += element_count(program.tensor(id).shape) * element_bytes(program.tensor(id).dtype);
+  return bytes;
+}
+
 }  // namespace gpusizer

@@ -33,4 +33,7 @@ struct Facts {
 
 Facts facts(const Program& program);
 
+// Bytes of all that an operation reads, in the element types of the program.
+int64_t input_bytes(const Program& program, const Operation& op);
+
 }  // namespace gpusizer

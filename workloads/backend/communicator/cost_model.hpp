@@ -3,6 +3,7 @@
 // channel.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "workloads/backend/communicator/wire.hpp"
@@ -35,6 +36,9 @@ double all_reduce_factor(int ranks);
 // The channel of all_reduce() (collectives.hpp) over a wire: two rounds of messages, each with the wire's latency.
 // A wire without a limit of its bandwidth has none here either. (Buckets below small_bucket_bytes take one round.)
 ChannelSpeed all_reduce_channel(int ranks, const WireSpeed& wire);
+
+// One all_reduce() of so many bytes over a wire, nothing else under way; small ones in their one round.
+double all_reduce_seconds(int ranks, const WireSpeed& wire, int64_t bytes);
 
 // e_0 = 0, e_k = max(e_(k-1), ready_k) + alpha + factor S_k / bandwidth, exposed = max(0, e_K - backward end).
 // Buckets in the order in which they are reduced.

@@ -55,6 +55,7 @@ CpuExecutor::Compiled CpuExecutor::compile(size_t index, const Layouts::WeightNa
     const Placement& p = placed.tensors[static_cast<size_t>(t.id.index)];
     std::byte* address = p.bytes > 0 ? arena_.data() + p.offset : nullptr;
     c.tensors.push_back(address);
+    if (t.role == Role::input) c.inputs.push_back(t.id);
     if (!is_persistent(t.role) || !address) continue;
     const Persistent entry{address, t.dtype, c.layouts->stored(t.id), c.layouts->plain(t.id)};
     if (entry.stored.get_size() > static_cast<size_t>(p.bytes))
@@ -142,9 +143,9 @@ void CpuExecutor::bind(Compiled& compiled, const Program& program, StepInputs in
       std::memcpy(slot, b.data, static_cast<size_t>(element_count(t.shape) * element_bytes(t.dtype)));
     }
   }
-  for (const Tensor& t : program.tensors)
-    if (t.role == Role::input && !compiled.tensors[static_cast<size_t>(t.id.index)])
-      throw Error(Fault::usage, fmt::format("input '{}' was never bound", t.name), program.name);
+  for (const TensorId id : compiled.inputs)
+    if (!compiled.tensors[static_cast<size_t>(id.index)])
+      throw Error(Fault::usage, fmt::format("input '{}' was never bound", program.tensor(id).name), program.name);
 }
 
 void CpuExecutor::enqueue(int index, StepInputs inputs) {

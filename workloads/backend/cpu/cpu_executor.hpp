@@ -31,6 +31,7 @@ class CpuExecutor final : public Executor {
   struct Compiled {
     std::unique_ptr<Layouts> layouts;
     std::vector<std::byte*> tensors;  // where each tensor is; a bound input's address changes
+    std::vector<TensorId> inputs;     // that must be bound
     std::vector<std::unique_ptr<Kernel>> kernels;
     std::vector<CommunicationTask*> tasks;  // by operation; nullptr for what computes
     StreamPlan streams;

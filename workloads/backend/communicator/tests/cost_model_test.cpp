@@ -55,5 +55,12 @@ TEST(CostModel, AnAllReduceOverAWireTakesTwoLatencies) {
   EXPECT_EQ(all_reduce_factor(1), 0);
 }
 
+TEST(CostModel, SmallSumsTakeOneRound) {
+  const WireSpeed wire{0.001, 125e6};
+  EXPECT_DOUBLE_EQ(all_reduce_seconds(2, wire, 12'500'000), 0.102);
+  EXPECT_DOUBLE_EQ(all_reduce_seconds(4, wire, 12'500), 0.0013);
+  EXPECT_DOUBLE_EQ(all_reduce_seconds(4, {0.001, 0}, 12'500), 0.001);
+}
+
 }  // namespace
 }  // namespace gpusizer
