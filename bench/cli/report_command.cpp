@@ -25,7 +25,7 @@ std::string known_formats() {
   return text;
 }
 
-std::vector<render::NamedReport> reports_of(const Options& options) {
+std::vector<render::NamedReport> named_reports(const Options& options) {
   const auto names = options.values("word");
   if (names.empty()) throw Error(Fault::usage, "no report was named", "", "write gpusizer report REPORT.json ...");
   std::vector<render::NamedReport> reports;
@@ -34,7 +34,7 @@ std::vector<render::NamedReport> reports_of(const Options& options) {
 }
 
 // One report as it is, several as a list.
-std::string json_of(const std::vector<render::NamedReport>& reports) {
+std::string reports_json(const std::vector<render::NamedReport>& reports) {
   if (reports.size() == 1) return record::to_json(reports.front().report);
   std::string text;
   for (const render::NamedReport& named : reports) text += (text.empty() ? "[\n" : ",\n") + record::to_json(named.report);
@@ -53,12 +53,12 @@ int report_command(const Arguments& arguments) {
   refuse_input_as_output(options.value("out"), options.values("word"));
   if (options.has("json")) {
     if (options.has("format")) throw Error(Fault::usage, "--json is a format of its own", "--format", "leave out one of them");
-    put_text(json_of(reports_of(options)), options.value("out"));
+    put_text(reports_json(named_reports(options)), options.value("out"));
     return 0;
   }
   const render::Format& format = render::format_named(options.value("format").value_or("terminal"));
   const render::Look look = options.value("out") ? render::Look{} : look_of_stdout();
-  put_text(format.render(reports_of(options), look), options.value("out"));
+  put_text(format.render(named_reports(options), look), options.value("out"));
   return 0;
 }
 

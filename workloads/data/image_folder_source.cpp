@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t most_file_bytes = int64_t{256} << 20;
+constexpr int64_t most_image_file_bytes = int64_t{256} << 20;
 constexpr int64_t largest_side = 4096;
 constexpr ImageShape usual_shape{3, 224, 224};
 
@@ -72,7 +72,7 @@ class ImageFolderSource final : public ImageSource {
     const ImageEntry& entry = images_[static_cast<size_t>(index)];
     const fs::path path = folder_ / class_names()[static_cast<size_t>(entry.label)] / entry.file_name;
     const std::string name = path.string();
-    const std::vector<uint8_t> bytes = read_whole_file(path, most_file_bytes);
+    const std::vector<uint8_t> bytes = read_whole_file(path, most_image_file_bytes);
     JpegImage jpeg(bytes, name);
     SampleRandom random(context.seed, context.epoch, index);
     const Crop crop = context.augment ? random_crop(jpeg.width(), jpeg.height(), random)

@@ -15,7 +15,7 @@ namespace gpusizer {
 
 namespace {
 
-constexpr int64_t most_file_bytes = int64_t{64} << 20;
+constexpr int64_t most_vocabulary_bytes = int64_t{64} << 20;
 
 std::string at_line(const std::string& where, size_t index) { return fmt::format("{}, line {}", where, index + 1); }
 
@@ -60,7 +60,7 @@ std::optional<int32_t> Vocabulary::find(std::string_view token) const {
 }
 
 Vocabulary read_vocabulary(const std::filesystem::path& file) {
-  const std::vector<uint8_t> bytes = read_whole_file(file, most_file_bytes);
+  const std::vector<uint8_t> bytes = read_whole_file(file, most_vocabulary_bytes);
   std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (rest.starts_with(byte_order_mark)) rest.remove_prefix(byte_order_mark.size());
   std::vector<std::string> tokens;

@@ -20,7 +20,7 @@ struct Operand {
 };
 
 // Left to the primitive: it is reordered to what is fastest before each run.
-Desc any(const Desc& view) { return {view.dims(), dnnl::memory::data_type::f32, dnnl::memory::format_tag::any}; }
+Desc any_layout(const Desc& view) { return {view.dims(), dnnl::memory::data_type::f32, dnnl::memory::format_tag::any}; }
 
 // Reordering a weight costs as much as some 70 to 150 rows of its product, and saves a tenth to a fifth of all.
 constexpr int64_t rows_worth_reordering = 512;
@@ -75,14 +75,14 @@ std::unique_ptr<Kernel> linear(const KernelRequest& r) {
   const auto bias = r.op.inputs.size() > 2 ? std::optional(r.op.inputs[2]) : std::nullopt;
   const Desc x = matrix(n, in), w = transposed(in, out);
   return product(r, {r.op.inputs[0], x}, {r.op.inputs[1], w}, {r.op.outputs[0], matrix(n, out)}, x,
-                 n >= rows_worth_reordering ? any(w) : w, bias);
+                 n >= rows_worth_reordering ? any_layout(w) : w, bias);
 }
 
 std::unique_ptr<Kernel> linear_backward_data(const KernelRequest& r) {
   const int64_t n = r.input(0).shape[0], out = r.input(1).shape[0], in = r.input(1).shape[1];
   const Desc dy = matrix(n, out), w = matrix(out, in);
   return product(r, {r.op.inputs[0], dy}, {r.op.inputs[1], w}, {r.op.outputs[0], matrix(n, in)}, dy,
-                 n >= rows_worth_reordering ? any(w) : w);
+                 n >= rows_worth_reordering ? any_layout(w) : w);
 }
 
 std::unique_ptr<Kernel> linear_backward_weights(const KernelRequest& r) {
@@ -90,7 +90,7 @@ std::unique_ptr<Kernel> linear_backward_weights(const KernelRequest& r) {
   const Desc dy = transposed(out, n), x = matrix(n, in);
   const bool reorders = in > out && n >= rows_worth_reordering;  // wide gradients are slow to make from plain operands
   auto weights = product(r, {r.op.inputs[1], dy}, {r.op.inputs[0], x}, {r.op.outputs[0], matrix(out, in)},
-                         reorders ? any(dy) : dy, reorders ? any(x) : x);
+                         reorders ? any_layout(dy) : dy, reorders ? any_layout(x) : x);
   if (r.op.outputs.size() == 1) return weights;
   return std::make_unique<WeightsAndBias>(r, std::move(weights));
 }
