@@ -17,5 +17,5 @@ endforeach()
 # Not part of `all`: the test house.headers_compile_alone builds it, so that a bad header is a named failing test.
 add_library(gpusizer_headers OBJECT EXCLUDE_FROM_ALL ${units})
 target_compile_options(gpusizer_headers PRIVATE -O0)
-target_link_libraries(gpusizer_headers PRIVATE gpusizer_base DNNL::dnnl OpenMP::OpenMP_CXX JPEG::JPEG ZLIB::ZLIB
+target_link_libraries(gpusizer_headers PRIVATE gpusizer_base DNNL::dnnl OpenMP::OpenMP_CXX JPEG::JPEG ZLIB::ZLIB SQLite::SQLite3
                                                nlohmann_json::nlohmann_json Boost::program_options GTest::gtest)

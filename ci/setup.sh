@@ -23,6 +23,7 @@ build|nlohmann-json3-dev|||JSON reading and writing
 build|libboost-program-options-dev|||command line
 build|libjpeg-dev|||decodes photographs
 build|zlib1g-dev|||reads compressed data sets
+build|libsqlite3-dev|||the index of the history of runs
 data|dataset-fashion-mnist|||Fashion-MNIST, 70,000 real images
 test|libgtest-dev|||GoogleTest, the unit tests
 test|python3||python3|runs the house tests
