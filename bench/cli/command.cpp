@@ -16,6 +16,7 @@ constexpr Command kCommands[] = {
     {"run", "train workloads on this machine, measure them, write a report", run_command},
     {"report", "show reports: for the terminal, or as Markdown", report_command},
     {"advise", "from reports: seconds and dollars per epoch on what can be rented", advise_command},
+    {"compare", "new reports against a base: what became slower, and how sure that is", compare_command},
     {"list", "models, data, devices, suites, instances, or the program of a model", list_command},
     {"version", "this build", version_command},
     {"help", "this text, or the help of a command", help_command},
