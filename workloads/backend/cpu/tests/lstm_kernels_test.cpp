@@ -102,6 +102,7 @@ constexpr LstmShape shapes[] = {{3, 1, 1, 1, 1},   {4, 7, 5, 19, 2},  {5, 13, 3,
                                 {3, 2, 16, 33, 2}, {2, 29, 2, 80, 4}, {1, 4, 3, 8, 2}};
 
 TEST(LstmKernels, AgreeWithPlainLoops) {
+  SKIP_WHERE_BARRIERS_ARE_UNSEEN();
   for (const LstmShape& shape : shapes) {
     const LstmCase c(shape);
     LstmResult<double> wanted = plain_forward(c);
@@ -118,6 +119,7 @@ TEST(LstmKernels, AgreeWithPlainLoops) {
 }
 
 TEST(LstmKernels, TheNumberOfThreadsChangesNothing) {
+  SKIP_WHERE_BARRIERS_ARE_UNSEEN();
   for (const VectorKernels* k : runnable_kernels())
     for (LstmShape shape : shapes) {
       shape.threads = 1;

@@ -2,10 +2,19 @@
 // The tables of vector kernels that this machine can run, and made-up values for them.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <random>
 #include <vector>
 
 #include "workloads/backend/cpu/vector/vector_kernels.hpp"
+
+// A thread sanitizer does not see the barriers of the packaged OpenMP runtime, and takes them for races.
+#ifdef __SANITIZE_THREAD__
+#define SKIP_WHERE_BARRIERS_ARE_UNSEEN() GTEST_SKIP() << "the thread sanitizer does not know this OpenMP runtime"
+#else
+#define SKIP_WHERE_BARRIERS_ARE_UNSEEN() static_cast<void>(0)
+#endif
 
 namespace gpusizer::cpu {
 
