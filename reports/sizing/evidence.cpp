@@ -16,9 +16,16 @@
 namespace gpusizer::sizing {
 namespace {
 
+// Replicas that do not wait for each other learn otherwise than those that do: their samples are not the same samples.
+std::string optimizer_of(const record::Config& config) {
+  if (config.parallel && config.parallel->mode == "async")
+    return fmt::format("{}, asynchronous, staleness {}", config.optimizer, config.parallel->staleness);
+  return config.optimizer;
+}
+
 Workload workload_of(const record::Case& one) {
   Workload workload{one.config.model,        one.config.model_options, one.config.data,
-                    one.config.data_options, one.config.optimizer,     one.throughput.unit};
+                    one.config.data_options, optimizer_of(one.config), one.throughput.unit};
   workload.data_options.erase("path");
   return workload;
 }

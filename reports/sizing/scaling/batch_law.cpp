@@ -51,6 +51,10 @@ AffineBatch fit_affine(std::span<const BatchPoint> points) {
   return {law[0], law[1]};
 }
 
+double batch_scale(std::span<const BatchPoint> points, double batch) {
+  return 0.03 + std::abs(std::log(fit_affine(points).seconds(batch) / seconds_at_batch(points, batch)));
+}
+
 double largest_batch(const BatchPoint& one, const BatchPoint& other, double device_bytes) {
   if (!(one.batch > 0) || !(other.batch > 0) || one.batch == other.batch)
     throw Error(Fault::input, "the memory of two different batches is needed");

@@ -26,6 +26,9 @@ struct BatchPoint {
 // Throws Error(input) without points, or for a batch or time that is not above 0.
 double seconds_at_batch(std::span<const BatchPoint> points, double batch);
 
+// Scale of the interval of seconds_at_batch(): 0.03 and how far it is, as a logarithm, from the line through all points.
+double batch_scale(std::span<const BatchPoint> points, double batch);
+
 // All points by relative least squares, no coefficient below 0.
 AffineBatch fit_affine(std::span<const BatchPoint> points);
 
