@@ -12,6 +12,7 @@
 #include "bench/cli/terminal.hpp"
 #include "gpusizer/error.hpp"
 #include "reports/render/table.hpp"
+#include "reports/render/text.hpp"
 #include "reports/sizing/backtest/backtest.hpp"
 
 namespace gpusizer::cli {

@@ -28,7 +28,7 @@ FOLDERS = {
     "workloads/backend/streams": {"workloads/program", "workloads/lowering", "workloads/backend/communicator"},
     "workloads/checkpoint": {"workloads/program", "workloads/lowering", "workloads/backend"},
     "reports/record": set(),
-    "reports/sizing": {"reports/record"},
+    "reports/sizing": {"reports/record", "reports/import"},
     "reports/render": {"reports/record", "reports/sizing"},
     "reports/import": {"reports/record"},
 }
