@@ -94,8 +94,8 @@ std::string waiting_threads() {
     if (thread.state == ThreadState::in_warp) ++places["a warp operation at " + to_string(thread.place)];
   }
   std::string text = "threads wait for each other forever:";
-  for (const auto& [place, count] : places) text += " " + std::to_string(count) + " in " + place + ",";
-  return text + " " + std::to_string(running.threads - running.alive) + " have ended";
+  for (const auto& [place, count] : places) text.append(" ").append(std::to_string(count)).append(" in " + place + ",");
+  return text.append(" ").append(std::to_string(running.threads - running.alive)).append(" have ended");
 }
 
 std::string run_block(const Grid& grid, uint3 block, uint32_t seed) {

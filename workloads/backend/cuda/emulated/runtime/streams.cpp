@@ -103,6 +103,11 @@ int device_of(cudaStream_t stream) {
   return resolve(stream)->device;
 }
 
+cudaStream_t resolved_stream(cudaStream_t stream) {
+  const Lock lock(machine().mutex);
+  return resolve(stream);
+}
+
 bool device_idle(int device) {
   return std::all_of(machine().streams.begin(), machine().streams.end(), [&](cudaStream_t stream) {
     return stream->device != device || stream->finished >= stream->submitted;

@@ -44,6 +44,7 @@ void note_asked(const std::string& status_name);
 // A task found something that a real device would not survive. With the machine not locked.
 void report_fault(int device, cudaError_t status, const std::string& message);
 int device_of(cudaStream_t stream);
+cudaStream_t resolved_stream(cudaStream_t stream);  // null: the current device's legacy stream
 // Whether all of [at, at + bytes) is memory that the device can use: its own or pinned.
 bool is_device_memory(const void* at, size_t bytes, int device);
 
