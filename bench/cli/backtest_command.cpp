@@ -10,6 +10,7 @@
 #include "bench/cli/options.hpp"
 #include "bench/cli/output.hpp"
 #include "bench/cli/terminal.hpp"
+#include "bench/simulation/simulated_backtest.hpp"
 #include "gpusizer/error.hpp"
 #include "reports/render/table.hpp"
 #include "reports/render/text.hpp"
@@ -31,6 +32,7 @@ constexpr const char* kBacktestExamples =
 Options backtest_options() {
   Options options("backtest", "TABLE.csv [flags]", kBacktestExamples);
   options.toggle("json", "figures as JSON, with those by GPU and every row that was held out");
+  options.toggle("no-simulation", "leave out the simulated device, which takes most of the time");
   options.toggle("by-gpu", "the table by GPU too, worst first");
   options.flag("out", "FILE", "write there instead of to standard output");
   options.positional("word", 1);
@@ -104,7 +106,7 @@ std::string held_out_text(const import::PublishedTable& table) {
   }
   std::string text;
   for (const auto& [kind, held] : kinds)
-    text += fmt::format("held out: {} as {} (line {}: {})\n", held.first, kind, held.second->line, held.second->sentence);
+    text += render::printable(fmt::format("held out: {} as {} (line {}: {})", held.first, kind, held.second->line, held.second->sentence)) + "\n";
   return text;
 }
 
@@ -121,7 +123,7 @@ std::string table_text(const import::PublishedTable& table, const std::vector<ba
     for (const auto& group : by_gpu(situation)) gpus.rows.push_back(row_of(group.id, backtest::score(group)));
     text += "\n" + render::layout(gpus, look);
   }
-  return text + "\n" + fmt::format("{} rows used\n", table.rows.size()) + render::printable(held_out_text(table));
+  return text + "\n" + fmt::format("{} rows used\n", table.rows.size()) + held_out_text(table);
 }
 
 }  // namespace
@@ -133,7 +135,13 @@ int backtest_command(const Arguments& arguments) {
   if (names.empty()) throw Error(Fault::usage, "no table was named", "", "write gpusizer backtest TABLE.csv");
   refuse_input_as_output(options.value("out"), names);
   const auto table = import::read_published(import::parse_csv(import::read_text(names[0]), names[0]), names[0]);
-  const auto situations = backtest::backtest(table, cloud::load_catalog());
+  const auto catalog = cloud::load_catalog();
+  auto situations = backtest::backtest(table, catalog);
+  if (!options.has("no-simulation"))
+    for (auto& one : backtest_simulated(table.rows, catalog)) {
+      backtest::calibrate({&one});
+      situations.push_back(std::move(one));
+    }
   put_text(options.has("json") ? json_text(table, situations)
                                : table_text(table, situations, options.value("out") ? render::Look{} : look_of_stdout(),
                                             options.has("by-gpu")),

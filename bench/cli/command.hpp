@@ -29,6 +29,7 @@ std::vector<std::string> as_command(std::vector<std::string> words);
 int run_command(const Arguments& arguments);
 int advise_command(const Arguments& arguments);
 int report_command(const Arguments& arguments);
+int predict_command(const Arguments& arguments);
 int backtest_command(const Arguments& arguments);
 int compare_command(const Arguments& arguments);
 int list_command(const Arguments& arguments);

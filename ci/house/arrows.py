@@ -31,6 +31,7 @@ FOLDERS = {
     "reports/sizing": {"reports/record", "reports/import"},
     "reports/render": {"reports/record", "reports/sizing"},
     "reports/import": {"reports/record"},
+    "reports/published": {"reports/import"},
 }
 RULED_ROOMS = {folder.split("/")[0] for folder in FOLDERS}
 
