@@ -22,7 +22,7 @@ fi
 
 build() {
   # Headers are most of what is compiled: more files in one go, fewer times the same headers.
-  cmake --preset release -B build/demo -DGPUSIZER_TESTS=OFF -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 \
+  cmake --preset release -B build/demo -DGPUSIZER_TESTS=OFF -DGPUSIZER_CUDA=OFF -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 \
     >build/demo.configure.log 2>&1 || {
     cat build/demo.configure.log >&2
     return 1

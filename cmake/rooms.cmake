@@ -3,9 +3,11 @@
 
 add_library(gpusizer_options INTERFACE)
 target_include_directories(gpusizer_options INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
-target_compile_options(gpusizer_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers)
+# Not for nvcc, which has warnings of its own.
+target_compile_options(gpusizer_options INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wno-missing-field-initializers>")
 if(CMAKE_UNITY_BUILD)  # names local to one file are seen by its neighbours there
-  target_compile_options(gpusizer_options INTERFACE -Wno-shadow)
+  target_compile_options(gpusizer_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow>)
 endif()
 if(GPUSIZER_SANITIZE)
   target_compile_options(gpusizer_options INTERFACE -fsanitize=${GPUSIZER_SANITIZE} -fno-omit-frame-pointer

@@ -34,7 +34,8 @@ std::int64_t usable_threads() {
 
 void add_backends(record::Environment& environment) {
   for (const auto& backend : make_backends()) {
-    if (backend->name() == "reference") continue;  // the oracle of the tests is not a device that anybody rents
+    // The oracle of the tests and an emulated device are nothing that anybody rents.
+    if (backend->name() == "reference" || backend->name() == "cuda-emulated") continue;
     for (const Device& device : backend->probe().devices)
       environment.devices.push_back({.kind = device.backend, .name = device.model,
                                      .memory_bytes = static_cast<std::int64_t>(device.memory_bytes)});

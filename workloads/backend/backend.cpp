@@ -8,6 +8,7 @@
 
 #include "gpusizer/error.hpp"
 #include "workloads/backend/cpu/cpu_backend.hpp"
+#include "workloads/backend/cuda/cuda_backend.hpp"
 #include "workloads/backend/reference/reference_backend.hpp"
 
 namespace gpusizer {
@@ -16,6 +17,10 @@ namespace {
 
 constexpr std::unique_ptr<Backend> (*table[])() = {
     make_cpu_backend,
+    make_cuda_backend,
+#if defined(GPUSIZER_WITH_EMULATED_CUDA)
+    make_emulated_cuda_backend,
+#endif
     make_reference_backend,
 };
 

@@ -2,12 +2,14 @@
 // Made-up data, short trainings, comparisons.
 #include "workloads/backend/tests/training_run.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "gpusizer/error.hpp"
 #include "workloads/program/initial_values.hpp"
 
 namespace gpusizer {
@@ -94,10 +96,22 @@ void expect_each(const Values& got, const Values& wanted, double tolerance, Meas
 // Scalars are small and known; they are the caller's.
 bool holds_values(const Tensor& t) { return is_persistent(t.role) && t.role != Role::scalar; }
 
-std::vector<std::string> backend_names(bool with_reference) {
+// Whether it is worth making tests for a backend. Without a driver there is no GPU, and opening all of CUDA's libraries to
+// hear that takes longer than most tests.
+bool may_have_devices(std::string_view backend) {
+  if (backend != "cuda") return true;
+  void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (driver) ::dlclose(driver);
+  return driver != nullptr;
+}
+
+std::vector<std::string> backend_names(bool with_reference, bool with_gpus) {
   std::vector<std::string> names;
-  for (const auto& backend : make_backends())
-    if (with_reference || backend->name() != "reference") names.emplace_back(backend->name());
+  for (const auto& backend : make_backends()) {
+    if (backend->name() == "reference" && !with_reference) continue;
+    if (backend->name().starts_with("cuda") && !(with_gpus && may_have_devices(backend->name()))) continue;
+    names.emplace_back(backend->name());
+  }
   return names;
 }
 
@@ -168,7 +182,25 @@ void expect_close_on_average(const Values& got, const Values& wanted, double tol
   expect_each(got, wanted, tolerance, root_mean_square<double>);
 }
 
-std::vector<std::string> other_backends() { return backend_names(false); }
-std::vector<std::string> all_backends() { return backend_names(true); }
+std::vector<std::string> other_backends() { return backend_names(false, false); }
+std::vector<std::string> all_backends() { return backend_names(true, false); }
+std::vector<std::string> other_device_backends() { return backend_names(false, true); }
+std::vector<std::string> all_device_backends() { return backend_names(true, true); }
+
+std::string refusal_of(const Backend& backend, const Program& program) {
+  try {
+    lower(program, backend.target(backend.probe().devices.at(0)));
+  } catch (const Error& e) {
+    const std::string text = e.what();
+    if (text.find(" cannot run ") == std::string::npos) throw;
+    return text;
+  }
+  return "";
+}
+
+std::string test_name(std::string backend) {
+  std::ranges::replace(backend, '-', '_');
+  return backend;
+}
 
 }  // namespace gpusizer

@@ -55,8 +55,15 @@ void expect_close(const Values& got, const Values& wanted, double tolerance);
 // to zero that rounding decides about them, and single gradients differ by much.
 void expect_close_on_average(const Values& got, const Values& wanted, double tolerance);
 
-// All backends of the table but the reference: "cpu" ...
+// Backends of the table whose ranks can be threads of one process, without and with the reference: "cpu" ...
 std::vector<std::string> other_backends();
 std::vector<std::string> all_backends();
+// Those and the ones that run on one device so far: "cuda", "cuda-emulated".
+std::vector<std::string> other_device_backends();
+std::vector<std::string> all_device_backends();
+// Why a backend cannot run a program on its first device, as lowering says it; "" where it can.
+std::string refusal_of(const Backend& backend, const Program& program);
+// A backend's name as part of a test's: letters, digits and _.
+std::string test_name(std::string backend);
 
 }  // namespace gpusizer

@@ -48,6 +48,7 @@ TEST_P(WholeModels, TrainAsTheReferenceDoes) {
   if (backend->probe().devices.empty()) GTEST_SKIP() << backend->probe().reason;
   const Program forward = build_model(find_model(one.model), one.options, one.batch, Mode::train);
   const Program training = training_program(forward, {.momentum = 0.9, .weight_decay = 0});
+  if (const std::string why = refusal_of(*backend, training); !why.empty()) GTEST_SKIP() << why;
   const TrainingOptions options{.learning_rate = one.learning_rate};
   const TrainingRun got = train(*backend, training, options), wanted = train(*reference, training, options);
   for (size_t i = 0; i < wanted.results.size(); ++i) {
@@ -60,8 +61,8 @@ TEST_P(WholeModels, TrainAsTheReferenceDoes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Backend, WholeModels,
-                         testing::Combine(testing::ValuesIn(other_backends()), testing::ValuesIn(cases)),
-                         [](const auto& each) { return std::get<0>(each.param) + "_" + std::get<1>(each.param).model; });
+                         testing::Combine(testing::ValuesIn(other_device_backends()), testing::ValuesIn(cases)),
+                         [](const auto& each) { return test_name(std::get<0>(each.param)) + "_" + std::get<1>(each.param).model; });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(WholeModels);
 
 }  // namespace
