@@ -17,6 +17,7 @@ constexpr Command kCommands[] = {
     {"report", "show reports: for the terminal, or as Markdown", report_command},
     {"advise", "from reports: seconds and dollars per epoch on what can be rented", advise_command},
     {"compare", "new reports against a base: what became slower, and how sure that is", compare_command},
+    {"history", "keep the reports of many runs and watch their figures: add, show, check, ...", history_command},
     {"predict", "throughput and memory on GPUs that are not here, with an interval", predict_command},
     {"backtest", "how far predictions are off, on a table of published measurements", backtest_command},
     {"list", "models, data, devices, suites, instances, or the program of a model", list_command},

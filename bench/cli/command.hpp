@@ -32,6 +32,7 @@ int report_command(const Arguments& arguments);
 int predict_command(const Arguments& arguments);
 int backtest_command(const Arguments& arguments);
 int compare_command(const Arguments& arguments);
+int history_command(const Arguments& arguments);
 int list_command(const Arguments& arguments);
 int version_command(const Arguments& arguments);
 int help_command(const Arguments& arguments);

@@ -13,6 +13,7 @@ inline record::Case case_with(const std::string& id, double step_seconds, int nu
   record::Case run;
   run.id = id;
   run.config.model = "resnet8";
+  run.config.batch_per_replica = 10;
   run.status = record::CaseStatus::ok;
   run.started_utc = "2026-01-31T12:00:0" + std::to_string(number % 10) + "Z";
   run.config.seed = static_cast<std::uint64_t>(number);
