@@ -83,8 +83,8 @@ int advise_command(const Arguments& arguments) {
   auto inputs = options.values("word");
   inputs.push_back(options.value("catalog").value_or(""));
   refuse_input_as_output(options.value("out"), inputs);
+  const auto reports = reports_of(options);  // a file that is missing is said before a flag that is
   const sizing::Goal goal = goal_of(options);
-  const auto reports = reports_of(options);
   const auto catalog_path = options.value("catalog");
   const auto catalog = catalog_path ? cloud::load_catalog(*catalog_path) : cloud::load_catalog();
   const sizing::Advice advice = sizing::advise(reports, catalog, goal);

@@ -20,14 +20,16 @@ namespace {
 struct Subject {
   std::string_view name;
   Listing (*list)();
+  bool is_long = false;  // in a list of everything its length is enough
 };
 
 // To add a list: a function in a file list_*.cpp, and a line here.
 constexpr Subject kSubjects[] = {{"models", list_models}, {"data", list_data}, {"devices", list_devices},
-                                 {"suites", list_suites}, {"instances", list_instances}};
+                                 {"suites", list_suites}, {"instances", list_instances, true}};
 
 constexpr const char* kListExamples =
-    "  gpusizer list                               everything but programs\n"
+    "  gpusizer list                               an overview\n"
+    "  gpusizer list instances                     what can be rented, with prices and their dates\n"
     "  gpusizer list models --json\n"
     "  gpusizer list program resnet50 --json       parameters, FLOPs and memory, counted exactly\n"
     "  gpusizer list program resnet50 --batch 2    its step program, operation by operation\n"
@@ -38,12 +40,19 @@ void print(const Subject& subject, bool json) {
   std::cout << (json ? listing.json : render::layout(listing.table, look_of_stdout()));
 }
 
+void print_in_overview(const Subject& subject) {
+  std::cout << subject.name << "\n";
+  if (!subject.is_long) return print(subject, false);
+  std::cout << fmt::format("  {} rows: see gpusizer list {}\n", subject.list().table.rows.size(), subject.name);
+}
+
 int print_all(bool json) {
   if (json) std::cout << "{\n";
   for (const Subject& subject : kSubjects) {
     const bool last = &subject == std::end(kSubjects) - 1;
-    std::cout << (json ? fmt::format("\"{}\": ", subject.name) : fmt::format("{}\n", subject.name));
-    print(subject, json);
+    if (json) std::cout << fmt::format("\"{}\": ", subject.name);
+    if (json) print(subject, true);
+    else print_in_overview(subject);
     std::cout << (json ? (last ? "}\n" : ",\n") : (last ? "" : "\n"));
   }
   return 0;

@@ -26,21 +26,23 @@ constexpr int kStyle = po::command_line_style::allow_long | po::command_line_sty
 }  // namespace
 
 Options::Options(std::string command, std::string usage, std::string examples)
-    : command_(std::move(command)), usage_(std::move(usage)), examples_(std::move(examples)),
-      shown_("Flags", kLineWidth, kHelpWidth) {
+    : command_(std::move(command)), usage_(std::move(usage)), examples_(std::move(examples)) {
+  group("Flags");
   toggle("help", "this text");
 }
 
+void Options::group(const std::string& heading) { shown_.emplace_back(heading, kLineWidth, kHelpWidth); }
+
 void Options::flag(const std::string& name, const std::string& placeholder, const std::string& help) {
-  shown_.add_options()(name.c_str(), po::value<std::string>()->value_name(placeholder), help.c_str());
+  shown_.back().add_options()(name.c_str(), po::value<std::string>()->value_name(placeholder), help.c_str());
 }
 
 void Options::many(const std::string& name, const std::string& placeholder, const std::string& help) {
-  shown_.add_options()(name.c_str(), po::value<std::vector<std::string>>()->value_name(placeholder), help.c_str());
+  shown_.back().add_options()(name.c_str(), po::value<std::vector<std::string>>()->value_name(placeholder), help.c_str());
 }
 
 void Options::toggle(const std::string& name, const std::string& help) {
-  shown_.add_options()(name.c_str(), po::bool_switch(), help.c_str());
+  shown_.back().add_options()(name.c_str(), po::bool_switch(), help.c_str());
 }
 
 void Options::positional(const std::string& name, int most) {
@@ -50,7 +52,8 @@ void Options::positional(const std::string& name, int most) {
 
 bool Options::parse(const Arguments& arguments) {
   po::options_description all;
-  all.add(shown_).add(hidden_);
+  for (const auto& group : shown_) all.add(group);
+  all.add(hidden_);
   try {
     po::store(po::command_line_parser(arguments).options(all).positional(places_).style(kStyle).run(), values_);
     po::notify(values_);
@@ -91,13 +94,14 @@ std::vector<std::string> Options::values(const std::string& name) const {
 
 void Options::print_help() const {
   std::ostringstream flags;
-  flags << shown_;
-  std::cout << "Usage: gpusizer " << command_ << " " << usage_ << "\n\n" << flags.str() << "\nExamples:\n" << examples_;
+  for (const auto& group : shown_) flags << group << "\n";
+  std::cout << "Usage: gpusizer " << command_ << " " << usage_ << "\n\n" << flags.str() << "Examples:\n" << examples_;
 }
 
 std::vector<std::string> Options::flag_names() const {
   std::vector<std::string> names;
-  for (const auto& option : shown_.options()) names.push_back("--" + option->long_name());
+  for (const auto& group : shown_)
+    for (const auto& option : group.options()) names.push_back("--" + option->long_name());
   return names;
 }
 

@@ -16,6 +16,7 @@ class Options {
  public:
   Options(std::string command, std::string usage, std::string examples);
 
+  void group(const std::string& heading);  // of the flags that follow, in the help text
   void flag(const std::string& name, const std::string& placeholder, const std::string& help);    // --name VALUE
   void many(const std::string& name, const std::string& placeholder, const std::string& help);    // may be repeated
   void toggle(const std::string& name, const std::string& help);                                  // --name
@@ -35,7 +36,8 @@ class Options {
   [[noreturn]] void refuse_unknown(const std::string& word) const;
 
   std::string command_, usage_, examples_;
-  boost::program_options::options_description shown_, hidden_;
+  std::vector<boost::program_options::options_description> shown_;  // by group
+  boost::program_options::options_description hidden_;
   boost::program_options::positional_options_description places_;
   boost::program_options::variables_map values_;
 };

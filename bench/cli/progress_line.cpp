@@ -72,8 +72,8 @@ void ProgressLine::step(const LoopPlan& plan, const LoopResult& result) {
   const double now = clock_.seconds();
   if (now - last_ < kSecondsBetween) return;
   last_ = now;
-  std::string line = fmt::format("{}  {}, {:.4g} /s, loss {:.3f}", head_, how_far(plan, result), recent_rate(result),
-                                 result.losses.back());
+  std::string line = fmt::format("{}  {}, {:.4g} /s", head_, how_far(plan, result), recent_rate(result));
+  if (!result.losses.empty()) line += fmt::format(", loss {:.3f}", result.losses.back());
   if (!result.evaluations.empty()) line += test_text(result.evaluations.back().evaluation);
   rewrite(line);
 }
@@ -91,6 +91,13 @@ void ProgressLine::rewrite(const std::string& line) {
   std::fflush(stream_);
 }
 
+// The mean of usual steps may be known well while a few stalls leave the throughput uncertain.
+std::string why_it_stopped(const record::Measurement& m) {
+  const bool less_precise = m.half_width_relative && m.target_half_width_relative &&
+                            *m.half_width_relative > *m.target_half_width_relative;
+  return m.stop_reason == "precision_reached" && less_precise ? "precision_reached apart from stalls" : m.stop_reason;
+}
+
 std::string summary_of(const record::Case& record) {
   if (record.status != record::CaseStatus::ok) return fmt::format("{}: {}", record::to_word(record.status), record.reason);
   if (record.inference && !record.inference->runs.empty()) return inference_summary(record);
@@ -101,7 +108,7 @@ std::string summary_of(const record::Case& record) {
     text += fmt::format(", test accuracy {:.4f}", *training.accuracy);
   else if (!training.evaluations.empty() && training.evaluations.back().loss)
     text += fmt::format(", test loss {:.4f}", *training.evaluations.back().loss);
-  return text + fmt::format(", {} steps measured ({})", m.measured_steps, m.stop_reason);
+  return text + fmt::format(", {} steps measured ({})", m.measured_steps, why_it_stopped(m));
 }
 
 }  // namespace gpusizer::cli

@@ -113,14 +113,16 @@ void ask_again(RunRequest& request, const Options& options) {
 Options run_options() {
   Options options("run", "[--suite NAME|FILE] [--model NAME] [flags]", kRunExamples);
   options.flag("suite", "NAME|FILE", "the cases of a suite; other flags then change each of them");
-  for (const Setting& setting : settings())
-    options.flag(std::string(setting.name), std::string(setting.placeholder), std::string(setting.help));
-  options.many("sweep", "KEY=A,B,...", "run the case once with each value of a flag, as devices=1,2,4; may be repeated for the product; ; separates values with commas");
   options.flag("resume", "REPORT", "go on with the unfinished cases of a report; all settings come from it");
   options.flag("as", "INSTANCE", "this machine is such an instance, as in gpusizer list instances");
   options.flag("out", "FILE", "where the report goes [gpusizer-<time>.json in this folder]");
   options.toggle("json", "print the report as JSON on standard output too");
   options.toggle("quiet", "no progress on standard error");
+  options.many("sweep", "KEY=A,B,...", "run the case once with each value of a flag, as devices=1,2,4; may be repeated for the product; ; separates values with commas");
+  for (const Setting& setting : settings()) {
+    if (const auto heading = heading_before(setting.name); !heading.empty()) options.group(std::string(heading));
+    options.flag(std::string(setting.name), std::string(setting.placeholder), std::string(setting.help));
+  }
   return options;
 }
 

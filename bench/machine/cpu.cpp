@@ -73,6 +73,23 @@ std::optional<CpuTime> cpu_time() {
   return parse_cpu_time(read_text_file("/proc/stat"), static_cast<double>(sysconf(_SC_CLK_TCK)));
 }
 
+std::optional<double> parse_process_cpu_seconds(std::string_view stat_text, double ticks_per_second) {
+  // The name in brackets may hold anything; the 14th and 15th word are ticks as user and as system.
+  const std::size_t name_end = stat_text.rfind(") ");
+  if (name_end == std::string_view::npos || !(ticks_per_second > 0)) return std::nullopt;
+  std::istringstream words{std::string(stat_text.substr(name_end + 2))};
+  std::string passed;
+  for (int word = 3; word < 14; ++word) words >> passed;
+  double user = 0, system = 0;
+  if (!(words >> user >> system)) return std::nullopt;
+  return (user + system) / ticks_per_second;
+}
+
+std::optional<double> process_cpu_seconds(std::int64_t process) {
+  return parse_process_cpu_seconds(read_text_file("/proc/" + std::to_string(process) + "/stat"),
+                                   static_cast<double>(sysconf(_SC_CLK_TCK)));
+}
+
 double own_cpu_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

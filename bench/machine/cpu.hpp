@@ -30,6 +30,11 @@ std::optional<CpuTime> cpu_time();
 // Processor seconds that this process has used, all threads.
 double own_cpu_seconds();
 
+// Processor time of a process, from the text of /proc/PID/stat; nothing when it is not one.
+std::optional<double> parse_process_cpu_seconds(std::string_view stat_text, double ticks_per_second);
+// Nothing when there is no such process.
+std::optional<double> process_cpu_seconds(std::int64_t process);
+
 // The share of the machine's processor time between two moments that others used: 0 to 1; nothing if it cannot be said.
 std::optional<double> others_share(const std::optional<CpuTime>& begin, const std::optional<CpuTime>& end,
                                    double own_seconds);

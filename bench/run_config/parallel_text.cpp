@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "gpusizer/error.hpp"
@@ -106,8 +107,11 @@ void read_wire(const std::string& text, ParallelOptions& options) {
   static const std::map<std::string_view, double> rates{{"Gb/s", 1e9 / 8}, {"Mb/s", 1e6 / 8}, {"kb/s", 1e3 / 8},
                                                         {"GB/s", 1e9},     {"MB/s", 1e6},     {"kB/s", 1e3}};
   WireOptions wire;
+  std::set<std::string> given;
   for (const std::string& part : split_at(text, ',')) {
     const auto pair = split_at(part, '=');
+    if (!given.insert(pair[0]).second)
+      refuse_text(fmt::format("'{}' is given twice", pair[0]), "--wire", "keep one of them");
     if (pair.size() == 2 && pair[0] == "latency") wire.latency_seconds = quantity(pair[1], times, "--wire", kWireHint);
     else if (pair.size() == 2 && pair[0] == "bandwidth")
       wire.bytes_per_second = quantity(pair[1], rates, "--wire", kWireHint);

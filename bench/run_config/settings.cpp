@@ -50,6 +50,13 @@ void set_mode(ParallelOptions& options, const std::string& mode) {
   options.mode = options.mode == "sync" || options.mode == mode ? mode : "both";  // check_parallel() refuses both
 }
 
+void set_group(ParallelOptions& options, std::int64_t samples) {
+  if (samples == 0)
+    throw Error(Fault::usage, "a group of 0 samples has no mean", "--norm-group",
+                "use a divisor of --batch / --accumulate, or leave it out for all samples of a micro-batch");
+  options.norm_group = samples;
+}
+
 constexpr Setting kSettings[] = {
     {"model", Kind::word, "NAME", "what to train; see gpusizer list models", [](CaseConfig& c, const Value& v) { c.model = word(v); }},
     {"mode", Kind::word, "train|infer", "train a model, or answer requests with it [train]", [](CaseConfig& c, const Value& v) { c.mode = word(v); }},
@@ -63,10 +70,10 @@ constexpr Setting kSettings[] = {
     {"pipeline-schedule", Kind::word, "1f1b|gpipe", "order of a pipeline's micro-batches [1f1b]", [](CaseConfig& c, const Value& v) { c.parallel.schedule = word(v); }},
     {"shard-optimizer", Kind::on_off, "on|off", "each replica updates its part of the parameters, and keeps only that part's optimizer state [off]", [](CaseConfig& c, const Value& v) { c.parallel.sharded = flag(v); }},
     {"recompute", Kind::on_off, "on|off", "compute activations again in the backward pass instead of keeping them [off]", [](CaseConfig& c, const Value& v) { c.parallel.recompute = flag(v); }},
-    {"norm-group", Kind::whole, "N", "samples that a batch norm takes together [the micro-batch of a replica]", [](CaseConfig& c, const Value& v) { c.parallel.norm_group = whole(v); }},
+    {"norm-group", Kind::whole, "N", "samples that a batch norm takes together [the micro-batch of a replica]", [](CaseConfig& c, const Value& v) { set_group(c.parallel, whole(v)); }},
     {"sync-batch-norm", Kind::on_off, "on|off", "batch norms take the samples of all replicas together [off]", [](CaseConfig& c, const Value& v) { c.parallel.sync_batch_norm = flag(v); }},
     {"local-sgd", Kind::whole, "K", "replicas step on their own and average their weights every K steps [gradients are summed in every step]", [](CaseConfig& c, const Value& v) { set_mode(c.parallel, "local_sgd"), c.parallel.period = whole(v); }},
-    {"async-staleness", Kind::whole, "S", "replicas step on their own, at most S steps ahead of the slowest: not built yet, and refused", [](CaseConfig& c, const Value& v) { set_mode(c.parallel, "async"), c.parallel.staleness = whole(v); }},
+    {"async-staleness", Kind::whole, "S", "asynchronous steps: each updates with the gradients of S steps before, which are summed meanwhile, so that a rank may be S steps ahead of another; the first S steps update nothing, and ranks meet at evaluations and checkpoints [gradients are summed in every step]", [](CaseConfig& c, const Value& v) { set_mode(c.parallel, "async"), c.parallel.staleness = whole(v); }},
     {"bucket-mib", Kind::whole, "N", "gradients that one all-reduce carries, in MiB; 0: all [25]", [](CaseConfig& c, const Value& v) { c.parallel.bucket_mib = whole(v); }},
     {"comm-timeout", Kind::number, "S", "seconds after which a silent rank ends its case [120]", [](CaseConfig& c, const Value& v) { c.parallel.comm_timeout_seconds = number(v); }},
     {"wire", Kind::word, "latency=T,bandwidth=B", "delay messages between ranks, as latency=1ms,bandwidth=1Gb/s; shows what such a network would do, never a measurement [none]", [](CaseConfig& c, const Value& v) { read_wire(word(v), c.parallel); }},
@@ -133,6 +140,23 @@ constexpr Setting kSettings[] = {
     {"prune", Kind::number, "P", "to infer: share of the weights, the smallest ones, that are set to zero [0]", [](CaseConfig& c, const Value& v) { c.prune = number(v); }},
 };
 
+struct Heading {
+  std::string_view first;  // setting below it
+  std::string_view text;
+};
+constexpr Heading kHeadings[] = {{"model", "What is trained, and on what"},
+                                 {"devices", "Ranks"},
+                                 {"threads", "The machine"},
+                                 {"batch", "A step"},
+                                 {"epochs", "How long, and what counts"},
+                                 {"optimizer", "Optimizer"},
+                                 {"image-size", "The model"},
+                                 {"vocab", "Text"},
+                                 {"window", "Series"},
+                                 {"dropout", "Regularisation and evaluation"},
+                                 {"checkpoint", "Checkpoints"},
+                                 {"rate", "Inference"}};
+
 [[noreturn]] void refuse(const Setting& setting, const std::string& text, const char* expected) {
   throw Error(Fault::usage, fmt::format("'{}' is not {}", text, expected), flag_of(setting),
               fmt::format("write {} {}", flag_of(setting), setting.placeholder));
@@ -160,6 +184,11 @@ bool parse_on_off(const Setting& setting, const std::string& text) {
 }  // namespace
 
 std::span<const Setting> settings() { return kSettings; }
+
+std::string_view heading_before(std::string_view setting) {
+  const auto* heading = std::ranges::find(kHeadings, setting, &Heading::first);
+  return heading == std::end(kHeadings) ? std::string_view() : heading->text;
+}
 
 std::string flag_of(const Setting& setting) { return fmt::format("--{}", setting.name); }
 

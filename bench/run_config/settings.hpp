@@ -25,6 +25,9 @@ struct Setting {
 // To add one: a field in CaseConfig, a line in the table of settings.cpp, a rule in check_case.cpp.
 std::span<const Setting> settings();
 
+// The heading, in a list of all settings, that stands before this one; empty where none does.
+std::string_view heading_before(std::string_view setting);
+
 std::string flag_of(const Setting& setting);  // "--max-seconds"
 std::string key_of(const Setting& setting);   // "max_seconds"
 

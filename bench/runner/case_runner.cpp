@@ -27,11 +27,26 @@ using record::Maybe;
 constexpr double kBusyShare = 0.1;  // of the machine's processor time used by others: worth a flag
 
 // What was going on on the machine while the case ran.
-struct MachineLoad {
-  std::optional<CpuTime> begin = cpu_time();
-  double own_begin = own_cpu_seconds();
+class MachineLoad {
+ public:
+  explicit MachineLoad(const Lockstep& lockstep) : lockstep_(lockstep), run_begin_(run_seconds()) {}
 
-  std::optional<double> others() const { return others_share(begin, cpu_time(), own_cpu_seconds() - own_begin); }
+  std::optional<double> others() const {
+    const auto run_end = run_seconds();
+    if (!run_begin_ || !run_end) return std::nullopt;
+    return others_share(begin_, cpu_time(), *run_end - *run_begin_);
+  }
+
+ private:
+  // The run's other processes on this machine are no strangers.
+  std::optional<double> run_seconds() const {
+    const auto neighbours = lockstep_.neighbours_cpu_seconds();
+    return neighbours ? std::optional(own_cpu_seconds() + *neighbours) : std::nullopt;
+  }
+
+  const Lockstep& lockstep_;
+  std::optional<CpuTime> begin_ = cpu_time();
+  std::optional<double> run_begin_;
 };
 
 void fill_state(record::Case& record, const CaseContext& context, const MachineLoad& load) {
@@ -74,6 +89,15 @@ void check_fit(const PreparedCase& prepared) {
   if (const auto available = available_memory_bytes()) require_memory(prepared, *available);
 }
 
+// A rehearsal that never took place must not be taken for one that was survived.
+void flag_missed_fault(record::Case& record, const CaseConfig& config, const LoopResult& result) {
+  const auto& fault = config.parallel.fault;
+  const auto steps = static_cast<std::int64_t>(result.steps.size());
+  if (fault && fault->step > steps)
+    add_flag(record, "fault_not_rehearsed", fmt::format("A fault was to be rehearsed at step {}, and the case ended after {}.",
+                                                        fault->step, steps), false);
+}
+
 // What was measured before a fault stays in the record, for people; its status keeps it out of every answer.
 void keep_measured(record::Case& record, const LoopResult& result, const LoopPlan& plan, const std::string& unit) {
   if (record.measurement.step_seconds.empty()) fill_measurement(record, result, plan, unit);
@@ -93,6 +117,7 @@ void train_alone(record::Case& record, PreparedCase& prepared, const CaseContext
     throw;
   }
   judge(record, result, context.stop());
+  flag_missed_fault(record, prepared.config, result);
 }
 
 // Of a case that does not end by itself after a signal.
@@ -105,6 +130,7 @@ record::Case cut_short(record::Case record, const LoopResult& result, const Loop
 
 void train_in_ranks(record::Case& record, PreparedCase prepared, const CaseContext& context) {
   const LoopPlan plan = prepared.loop;
+  const CaseConfig config = prepared.config;
   const std::string unit(prepared.model->sample_unit);
   TeamRequest request{.case_id = record.id, .record = record, .stop = context.stop, .resumed = context.resumed,
                       .lockstep = context.lockstep};
@@ -122,6 +148,7 @@ void train_in_ranks(record::Case& record, PreparedCase prepared, const CaseConte
   if (!context.lockstep.leads()) return;  // rank 0 has the figures
   record = outcome.record;
   judge(record, outcome.result, context.stop());
+  flag_missed_fault(record, config, outcome.result);
 }
 
 // The layout must be that of the processes.
@@ -156,7 +183,7 @@ record::Case run_case(const CaseConfig& config, const std::string& id, const Cas
   record::Case record = skipped_case(config, id, "not started");
   record.started_utc = utc_now();
   const bool own_peak = restart_peak_resident();
-  const MachineLoad load;
+  const MachineLoad load(context.lockstep);
   try {
     if (!prepared) prepared = prepare_together(config, context.lockstep);
     fill_prepared(record, *prepared);

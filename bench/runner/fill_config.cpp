@@ -95,8 +95,13 @@ void flag_ranks(record::Case& record, const PreparedCase& p) {
   const ParallelOptions& layout = p.config.parallel;
   if (p.left_out_samples > 0)
     add_flag(record, "samples_left_out",
-         fmt::format("{} samples at the end of an epoch were left out, fewer than the {} replicas.", p.left_out_samples,
-                     layout.dp), false);
+         fmt::format("{} samples at the end of an epoch were left out, {}.", p.left_out_samples,
+                     p.config.accumulate > 1 ? "too few for a step of whole micro-batches"
+                                             : fmt::format("fewer than the {} replicas", layout.dp)), false);
+  if (layout.mode == "async")
+    add_flag(record, "asynchronous",
+             fmt::format("Asynchronous training, staleness {}: each step updated with the gradients of {} steps before.",
+                         layout.staleness, layout.staleness), false);
   if (layout.wire) {
     record.throughput.provenance = record::Provenance::emulated;
     add_flag(record, "simulated_wire", "Messages between the ranks were delayed on purpose, as a network would.", true);

@@ -10,7 +10,9 @@
 #include <fstream>
 #include <new>
 #include <optional>
+#include <sstream>
 
+#include "bench/machine/cpu.hpp"
 #include "bench/runner/cores.hpp"
 
 namespace gpusizer {
@@ -56,6 +58,17 @@ Sent sent_of(const std::string& text) {
   }
   parts.resize(5);
   return {static_cast<Fault>(std::stoi(parts[0])), parts[1] == "1", parts[2], parts[3], parts[4]};
+}
+
+// The first lines in which two texts differ.
+std::pair<std::string, std::string> first_difference(const std::string& a, const std::string& b) {
+  std::istringstream lines_a(a), lines_b(b);
+  std::string line_a, line_b;
+  do {
+    if (!std::getline(lines_a, line_a)) line_a = "nothing more";
+    if (!std::getline(lines_b, line_b)) line_b = "nothing more";
+  } while (line_a == line_b && (lines_a || lines_b));
+  return {line_a, line_b};
 }
 
 std::optional<Sent> error_of(const std::function<void()>& work, std::exception_ptr& own) {
@@ -127,6 +140,16 @@ void Lockstep::together(const std::function<void()>& work) const {
   }
 }
 
+std::optional<double> Lockstep::neighbours_cpu_seconds() const {
+  double sum = 0;
+  for (const Neighbour& one : neighbours_) {
+    const auto seconds = process_cpu_seconds(one.process);
+    if (!seconds) return std::nullopt;
+    sum += *seconds;
+  }
+  return sum;
+}
+
 int Lockstep::any_signal(int own) const {
   if (!processes_) return own;
   for (const std::string& text : processes_->all_gather(std::to_string(own)))
@@ -140,11 +163,13 @@ std::string Lockstep::of_leader(const std::string& own) const {
 
 void Lockstep::require_same(const std::string& text) const {
   if (!processes_) return;
-  const auto all = processes_->all_gather(fmt::format("{:x}", std::hash<std::string>{}(text)));
-  for (std::size_t rank = 1; rank < all.size(); ++rank)
-    if (all[rank] != all[0])
-      throw Error(Fault::usage, fmt::format("rank {} was started with another program or other options than rank 0", rank),
-                  "", "start the same program with the same options everywhere");
+  const auto all = processes_->all_gather(text);
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank] == all[0]) continue;
+    const auto [own, first] = first_difference(all[rank], all[0]);
+    throw Error(Fault::usage, fmt::format("rank {} was started with '{}', and rank 0 with '{}'", rank, own, first), "",
+                "start the same program with the same options everywhere");
+  }
 }
 
 }  // namespace gpusizer

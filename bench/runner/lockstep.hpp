@@ -40,6 +40,9 @@ class Lockstep {
   // Throws Error(usage) where a text that says how a run was started is not the same everywhere.
   void require_same(const std::string& text) const;
 
+  // Processor time that the other processes of this run on this machine have taken so far; nothing once one has ended.
+  std::optional<double> neighbours_cpu_seconds() const;
+
   // The first rank on this machine whose process has ended or was stopped. Asks nobody.
   std::optional<MissingRank> missing() const;
 

@@ -78,6 +78,8 @@ void plan_epoch(PreparedCase& p) {
   const bool keep_tail = p.config.tail == "keep" && !is_endless(p.config);
   for (const std::int64_t samples : bucket_sizes(*p.train_data)) {
     EpochShape& shape = p.epoch.emplace_back(epoch_shape(samples, whole_batch(p.config), keep_tail));
+    if (p.config.accumulate > 1 && !is_endless(p.config))
+      p.left_out_samples += samples - shape.full_steps * whole_batch(p.config);
     if (shape.tail_samples >= p.config.parallel.dp) continue;
     p.left_out_samples += shape.tail_samples;
     shape.tail_samples = 0;

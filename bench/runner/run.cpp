@@ -11,6 +11,7 @@
 
 #include "bench/machine/describe.hpp"
 #include "bench/runner/checkpoint_start.hpp"
+#include "bench/runner/metrics.hpp"
 #include "bench/runner/resumed_report.hpp"
 #include "reports/record/atomic_file.hpp"
 #include "reports/record/report_file.hpp"
@@ -106,10 +107,12 @@ void write(RunOutcome& outcome, const fs::path& out) {
   }
 }
 
-// Whoever wants to go on after a power cut needs a report that says with what, and so does whoever is left over.
-bool needs_report_at_once(const RunRequest& request) {
-  const auto saves = [](const CaseConfig& one) { return !one.checkpoint.empty(); };
-  return request.processes || std::any_of(request.config.cases.begin(), request.config.cases.end(), saves);
+// It had been begun, and yet there was no checkpoint of it to go on from.
+void flag_lost_beginning(record::Case& record, const RunRequest& request, std::size_t i) {
+  if (!request.begun || request.config.cases[i].checkpoint.empty()) return;
+  const bool begun = i < request.begun->cases.size() && request.begun->cases[i].status == CaseStatus::interrupted;
+  if (begun && record.checkpoints && !record.checkpoints->resumed_at_step)
+    add_flag(record, "began_anew", "No checkpoint of the interrupted case was found, so it was begun anew.", false);
 }
 
 bool ended_well(const record::Case& one) { return one.status == CaseStatus::ok; }
@@ -125,7 +128,7 @@ class Run {
     outcome_.report = begin_report(request, ids_);
     lockstep_.require_same(said());
     first_ = check_cases(request, lockstep_, ids_);
-    if (needs_report_at_once(request)) write_report();
+    write_report();  // whatever ends this program from now on: an older report here is not taken for this run's
   }
 
   RunOutcome all() {
@@ -171,6 +174,7 @@ class Run {
       write_report();
     };
     place = run_case(request_.config.cases[i], ids_[i], context, std::exchange(first_, std::nullopt));
+    flag_lost_beginning(place, request_, i);
     context.first_case = false;
     settle(i);
     if (i + 1 < ids_.size()) write_report();

@@ -233,6 +233,7 @@ class Checkpoints(unittest.TestCase):
         case = self.report()["cases"][0]
         self.assert_same_as_undisturbed(case)
         self.assertNotIn("resumed", self.flags(case))
+        self.assertIn("began_anew", self.flags(case))
 
     def test_every_family_goes_on_to_the_same_losses(self):
         """Dropout, a loss scale, optimizers with counters, micro-batches, a schedule in steps."""

@@ -99,7 +99,7 @@ class Words(Program):
             (["twice"], ["run", "--model", "resnet8", "--model", "resnet8"]),
             (["word"], ["run", "resnet8"]),
             (["devises", "devices"], ["list", "devises"]),
-            (["--dataset-samples"], ["advise", "x.json", "--epochs", "1"]),
+            (["--model"], ["run", "--modle", "resnet8"]),
             (["no report"], ["report"]),
             (["--target", "tpu"], ["list", "program", "resnet8", "--target", "tpu"]),
             (["--out", "empty"], ["report", "x.json", "--out", ""]),
@@ -183,6 +183,8 @@ class Refusals(Program):
         broken.write_text('{"schema": "gpusizer.report/1"')
         self.assert_refused(3, ["broken.json"], "report", str(broken))
         self.assert_refused(3, ["broken.json"], "advise", str(broken), "--dataset-samples", "1", "--epochs", "1")
+        # Before any flag that is missing.
+        self.assert_refused(3, ["no.json"], "advise", str(self.folder / "no.json"))
 
     def test_output_that_cannot_be_written(self):
         with open("/dev/full", "w") as full:
@@ -206,6 +208,9 @@ class Runs(Program):
         code, out, err = call("report", str(self.out))
         self.assertEqual((code, err), (0, ""))
         self.assertIn("resnet8", out)
+        code, out, err = call("advise", str(self.out), "--epochs", "2")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("--dataset-samples", err)
         code, out, err = call("advise", str(self.out), "--dataset-samples", "60000", "--epochs", "2")
         self.assertEqual(code, 0, err)
         self.assertIn("c7i.xlarge", out)
@@ -252,6 +257,10 @@ class Runs(Program):
                 self.assertNotIn("±", text)
             return
         half = 100 * max(t["high"] - t["value"], t["value"] - t["low"]) / t["value"]
+        if half > 50:  # then it is shown as low and high
+            for text in (out, err):
+                self.assertRegex(text, r"\([0-9.,]+ to [0-9.,]+\)")
+            return
         for text in (out, err):
             printed = re.search(r"± ([0-9.]+) %", text)
             self.assertTrue(printed, text)
@@ -332,6 +341,18 @@ class Interruptions(Program):
         process.send_signal(number)
         process.communicate(timeout=60)
         return process.returncode
+
+    def test_a_run_that_is_killed_leaves_no_older_report_in_its_place(self):
+        self.assertEqual(self.run_tiny("--max-steps", "4")[0], 0)
+        process = start("run", "--model", "resnet8", "--image-size", "8", "--batch", "8", "--steps", "1000000", "--out",
+                        str(self.out))
+        deadline = time.monotonic() + 60
+        while self.report()["status"] == "complete" and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.kill()
+        process.communicate(timeout=60)
+        self.assertEqual(self.report()["status"], "partial")
+        self.assertEqual([case["status"] for case in self.report()["cases"]], ["skipped"])
 
     def test_a_signal_in_the_second_case_keeps_the_first(self):
         for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):

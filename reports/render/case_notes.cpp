@@ -32,6 +32,20 @@ std::string numbers_text(const record::Numbers& numbers) {
   return text;
 }
 
+// Guesses are named after what they are compared with, an error of the model: "season_mae" beside its "mae".
+bool is_compared(const std::string& guess, const std::string& output) {
+  return guess.ends_with("_" + output) || (guess == "unigram_entropy_nats" && output == "mlm_loss");
+}
+
+void add_better_guesses(std::vector<Note>& notes, const record::Training& training) {
+  if (training.evaluations.empty()) return;
+  for (const auto& [output, reached] : training.evaluations.back().outputs)
+    for (const auto& [guess, guessed] : training.baselines)
+      if (reached && guessed && is_compared(guess, output) && *guessed < *reached)
+        notes.push_back({fmt::format("the model is no better than a guess yet: {} {}, and {} {}", output,
+                                     significant(*reached), guess, significant(*guessed)), Tone::warning});
+}
+
 void add_learning(std::vector<Note>& notes, const Case& run) {
   const record::Training& training = run.training;
   if (training.time_to_target_seconds && run.config.target_accuracy)
@@ -41,6 +55,7 @@ void add_learning(std::vector<Note>& notes, const Case& run) {
     notes.push_back({fmt::format("on the test data: {}", numbers_text(training.evaluations.back().outputs))});
   if (!training.baselines.empty())
     notes.push_back({fmt::format("guesses without a model reach: {}", numbers_text(training.baselines))});
+  add_better_guesses(notes, training);
 }
 
 void add_tokens(std::vector<Note>& notes, const Case& run) {

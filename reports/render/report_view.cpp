@@ -19,6 +19,7 @@ using record::Maybe;
 using record::Report;
 
 constexpr const char* nothing = "-";
+constexpr double wide_interval = 0.5;  // half widths from here on are shown as low and high
 
 template <class T, class Text>
 std::string or_nothing(const Maybe<T>& value, Text text) {
@@ -134,6 +135,19 @@ std::string machine_text(const record::Environment& environment) {
   return text;
 }
 
+// The processes of a launcher are not in the command that each of them was given.
+std::string repeat_text(const Report& report) {
+  for (const Case& run : report.cases) {
+    if (!run.config.parallel || report.command_line.empty()) continue;
+    const record::Parallel& layout = *run.config.parallel;
+    if (layout.transport.ends_with("mpi")) return fmt::format("mpirun -np {} {}", layout.ranks, report.command_line);
+    if (layout.transport.ends_with("tcp"))
+      return fmt::format("WORLD_SIZE={} RANK=0 (to {}) MASTER_ADDR=... MASTER_PORT=... {}", layout.ranks, layout.ranks - 1,
+                         report.command_line);
+  }
+  return report.command_line;
+}
+
 std::string tool_text(const record::Tool& tool) {
   const std::string commit = tool.git_commit.empty() ? "" : fmt::format(", commit {}", tool.git_commit);
   return fmt::format("{} {}{}, {} build, {}", tool.name, tool.version, commit, tool.build_type, tool.compiler);
@@ -150,6 +164,9 @@ std::string throughput_text(const record::Throughput& throughput, const std::str
   const std::string text = fmt::format("{}{}{}", significant(*throughput.value), unit.empty() ? "" : " ", unit);
   if (!throughput.low || !throughput.high) return fmt::format("{} (interval unknown)", text);
   const double half = std::max(*throughput.high - *throughput.value, *throughput.value - *throughput.low);
+  // Far from symmetric: a "± 150 %" would say that it may be negative.
+  if (half > wide_interval * *throughput.value)
+    return fmt::format("{} ({} to {})", text, significant(*throughput.low), significant(*throughput.high));
   return fmt::format("{} ± {}", text, percent_text(half / *throughput.value));
 }
 
@@ -161,7 +178,7 @@ ReportView view_of(const NamedReport& named) {
                            has_mixed_sources(report) ? "mixed sources" : record::to_word(report.provenance));
   view.circumstances = {fmt::format("{} on {}", report.created_utc, machine_text(report.environment)),
                         tool_text(report.tool)};
-  view.command_line = report.command_line;
+  view.command_line = repeat_text(report);
   view.cases = table_of(report);
   view.inference = inference_table(report);
   view.scaling = scaling_table(report);

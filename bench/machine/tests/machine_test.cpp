@@ -42,6 +42,14 @@ TEST(CpuTime, OthersShare) {
   EXPECT_FALSE(parse_cpu_time("", 100));
 }
 
+TEST(Cpu, TimeOfAProcess) {
+  const char* text = "77 (a) b) (c) S 1 77 77 0 -1 4194304 1 2 3 4 250 50 0 0 20 0 2 0 100\n";
+  EXPECT_EQ(parse_process_cpu_seconds(text, 100), 3.0);
+  EXPECT_FALSE(parse_process_cpu_seconds("77 (a) S 1 77", 100));
+  EXPECT_FALSE(parse_process_cpu_seconds("", 100));
+  EXPECT_FALSE(process_cpu_seconds(0)) << "nobody has that number";
+}
+
 TEST(Memory, Meminfo) {
   const char* text = "MemTotal:       24683620 kB\nMemAvailable:   1000 kB\n";
   EXPECT_EQ(parse_meminfo(text, "MemAvailable"), 1'024'000);

@@ -105,7 +105,7 @@ TEST(ParallelConfig, RefusesWhatIsNoLayout) {
     expect_no_layout(bert({{"parallel", text}}), "--parallel");
   for (const char* text : {"0", "-2", "99999999"}) expect_no_layout(bert({{"devices", text}}), "--devices");
   for (const char* text : {"latency", "latency=1", "latency=-1ms", "bandwidth=1Gbps", "bandwidth=0Gb/s", "speed=1ms", ",",
-                           "latency=nanms", "latency=infs"})
+                           "latency=nanms", "latency=infs", "latency=1ms,latency=2ms"})
     expect_no_layout(bert({{"devices", "2"}, {"wire", text}}), "--wire");
   for (const char* text : {"throw", "throw@1", "melt@1:5", "throw@x:5", "throw@1:5:6", "throw@2:5", "throw@-1:5", "throw@1:0"})
     expect_no_layout(bert({{"devices", "2"}, {"inject-fault", text}}), "--inject-fault");
@@ -123,6 +123,7 @@ TEST(ParallelConfig, RefusesWhatAModelCannotHaveWithTheReason) {
   expect_no_layout(bert({{"norm-group", "8"}}), "--norm-group");
   expect_no_layout(bert({{"devices", "2"}, {"sync-batch-norm", "on"}}), "--sync-batch-norm");
   expect_no_layout(cnn({{"batch", "32"}, {"norm-group", "7"}}), "--norm-group");
+  expect_no_layout(cnn({{"batch", "32"}, {"norm-group", "0"}}), "--norm-group");
   expect_no_layout(cnn({{"batch", "32"}, {"accumulate", "8"}, {"norm-group", "8"}}), "--norm-group");
   expect_no_layout(cnn({{"devices", "2"}, {"sync-batch-norm", "on"}, {"norm-group", "8"}}), "--sync-batch-norm");
 }
@@ -141,6 +142,12 @@ TEST(ParallelConfig, RefusesModesThatExcludeEachOther) {
   expect_no_layout(bert({{"devices", "2"}, {"local-sgd", "4"}, {"async-staleness", "1"}}), "--local-sgd");
   expect_no_layout(bert({{"devices", "2"}, {"local-sgd", "0"}}), "--local-sgd");
   expect_no_layout(bert({{"devices", "2"}, {"async-staleness", "-1"}}), "--async-staleness");
+  expect_no_layout(bert({{"async-staleness", "2"}}), "--async-staleness");
+  for (const char* layout : {"pp=2", "tp=2", "dp=2,pp=2", "dp=2,tp=2"})
+    expect_no_layout(bert({{"parallel", layout}, {"async-staleness", "2"}}), "--async-staleness");
+  expect_no_layout(bert({{"devices", "2"}, {"async-staleness", "2"}, {"shard-optimizer", "on"}}), "--shard-optimizer");
+  expect_no_layout(bert({{"devices", "2"}, {"async-staleness", "2"}, {"precision", "fp16"}}), "--precision");
+  expect_no_layout(cnn({{"devices", "2"}, {"async-staleness", "2"}, {"sync-batch-norm", "on"}}), "--sync-batch-norm");
   expect_no_layout(bert({{"parallel", "dp=2,pp=2"}, {"local-sgd", "4"}}), "--local-sgd");
   expect_no_layout(bert({{"devices", "2"}, {"local-sgd", "4"}, {"shard-optimizer", "on"}}), "--shard-optimizer");
   expect_no_layout(bert({{"devices", "2"}, {"comm-timeout", "0"}}), "--comm-timeout");

@@ -61,8 +61,11 @@ TEST(Lockstep, TheLeadersWordCountsAndOptionsMustBeTheSame) {
     EXPECT_EQ(lockstep.leads(), others.rank() == 0);
     EXPECT_EQ(lockstep.of_leader(others.rank() == 0 ? "go" : "stay"), "go");
     EXPECT_EQ(message_of([&] { lockstep.require_same("--batch 8"); }), "");
-    EXPECT_NE(message_of([&] { lockstep.require_same(others.rank() == 0 ? "--batch 8" : "--batch 4"); })
-                  .find("rank 1 was started with another program or other options"), std::string::npos);
+    EXPECT_NE(message_of([&] { lockstep.require_same(others.rank() == 0 ? "a\n--batch 8" : "a\n--batch 4"); })
+                  .find("rank 1 was started with '--batch 4', and rank 0 with '--batch 8'"), std::string::npos);
+    EXPECT_NE(message_of([&] { lockstep.require_same(others.rank() == 0 ? "a\nb" : "a"); })
+                  .find("rank 1 was started with 'nothing more', and rank 0 with 'b'"), std::string::npos);
+    EXPECT_GT(lockstep.neighbours_cpu_seconds().value_or(-1), 0) << "the neighbour is this very process";
     EXPECT_EQ(lockstep.local().only, others.rank());
     EXPECT_EQ(lockstep.local().neighbours, 2);
     EXPECT_EQ(lockstep.local().place, others.rank());
@@ -73,6 +76,7 @@ TEST(Lockstep, TheLeadersWordCountsAndOptionsMustBeTheSame) {
 TEST(Lockstep, AloneNobodyIsAsked) {
   const Lockstep alone;
   EXPECT_TRUE(alone.leads());
+  EXPECT_EQ(alone.neighbours_cpu_seconds(), 0);
   EXPECT_EQ(alone.of_leader("mine"), "mine");
   EXPECT_EQ(message_of([&] { alone.together([] { throw OutOfMemory("full"); }); }), "oom: full");
   EXPECT_FALSE(alone.local().only);

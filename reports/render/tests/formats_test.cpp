@@ -124,6 +124,23 @@ TEST(ReportView, ThroughputInWords) {
   const record::Throughput rough{500.0, {}, {}, "one step", "images/s", Scope::per_device, Provenance::measured, {}};
   EXPECT_EQ(throughput_text(rough, unit_text(rough)), "500.0 images/s per device (interval unknown)");
   EXPECT_EQ(throughput_text({}, "images/s"), "-");
+  const record::Throughput wide{500.0, 200.0, 1265.0, "", "images/s", Scope::job, Provenance::measured, {}};
+  EXPECT_EQ(throughput_text(wide, "images/s"), "500.0 images/s (200.0 to 1265)");
+}
+
+TEST(ReportView, TheCommandThatRepeatsARunStartsItsProcesses) {
+  NamedReport named = named_example();
+  named.report.command_line = "gpusizer run --devices 4";
+  named.report.cases[0].config.parallel.emplace().ranks = 4;
+  const std::pair<const char*, const char*> expected[] = {
+      {"threads", "gpusizer run --devices 4"},
+      {"mpi", "mpirun -np 4 gpusizer run --devices 4"},
+      {"wire over mpi", "mpirun -np 4 gpusizer run --devices 4"},
+      {"tcp", "WORLD_SIZE=4 RANK=0 (to 3) MASTER_ADDR=... MASTER_PORT=... gpusizer run --devices 4"}};
+  for (const auto& [transport, command] : expected) {
+    named.report.cases[0].config.parallel->transport = transport;
+    EXPECT_EQ(view_of(named).command_line, command);
+  }
 }
 
 TEST(ReportView, UnitsThatDifferStandInTheCells) {
