@@ -26,6 +26,8 @@ struct Settings {
   double stall_seconds = 20;                        // GPUSIZER_EMU_STALL_SECONDS: nothing moved for so long is a fault
 };
 
+// Beside these, GPUSIZER_EMU_FAIL plants failures (control.hpp), and GPUSIZER_EMU_STRICT=1 makes a program that let an
+// error pass without asking what it means end with exit code 99.
 // Throws gpusizer::Error(usage) for a variable that cannot be read.
 Settings settings_from_environment();
 

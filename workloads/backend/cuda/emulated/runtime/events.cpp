@@ -12,14 +12,18 @@ double now_milliseconds() {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+void drop_reference(cudaEvent_t event) {
+  if (--event->references == 0 && event->destroyed) delete event;
+}
+
 Task record_task(cudaEvent_t event, uint64_t number) {
   ++event->references;
   Task task{"the record of an event"};
   task.locked = task.always = true;
   task.run = [event, number] {
-    --event->references;
     event->reached = std::max(event->reached, number);
     event->milliseconds = now_milliseconds();
+    drop_reference(event);
   };
   return task;
 }
@@ -29,7 +33,7 @@ Task wait_task(cudaEvent_t event, uint64_t number) {
   Task task{"the wait for an event"};
   task.locked = task.always = true;
   task.ready = [event, number] { return event->reached >= number; };
-  task.run = [event] { --event->references; };
+  task.run = [event] { drop_reference(event); };
   return task;
 }
 
@@ -83,12 +87,13 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
 
+// Work that refers to the event goes on.
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  return cleanup_call("cudaEventDestroy", WhileCapturing::allowed, [&](Lock& lock) {
+  return cleanup_call("cudaEventDestroy", WhileCapturing::allowed, [&](Lock&) {
     if (!event) return cudaErrorInvalidResourceHandle;
-    const cudaError_t status = drain(lock, nullptr, [&] { return event->references == 0; });
+    event->destroyed = true;
     if (event->references == 0) delete event;
-    return status;
+    return cudaSuccess;
   });
 }
 

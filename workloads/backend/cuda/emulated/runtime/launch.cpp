@@ -115,6 +115,7 @@ cudaError_t launch_body(const void* kernel, const cudaLaunchConfig_t* config, st
     if (const cudaError_t bad = check_shared(kernel, config->dynamicSmemBytes)) return bad;
     Grid grid{config->gridDim, config->blockDim, config->dynamicSmemBytes, kernel_name(kernel), std::move(body)};
     const int device = resolve(config->stream)->device;
+    if (device != host_thread().device) return cudaErrorInvalidResourceHandle;  // the stream is another device's
     const std::string bad_pointer = check_pointers(pointers, pointer_count, device);
     if (!bad_pointer.empty()) {
       set_broken(device, cudaErrorIllegalAddress, grid.name + ": " + bad_pointer);

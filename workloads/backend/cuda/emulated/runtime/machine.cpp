@@ -3,6 +3,7 @@
 #include "workloads/backend/cuda/emulated/runtime/machine.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <sstream>
 
@@ -26,11 +27,33 @@ std::map<std::string, PlantedFailure> planted_by_environment() {
   return planted;
 }
 
+void abandon_all(bool (*chosen)(cudaStream_t)) {
+  const std::vector<cudaStream_t> streams = machine().streams;  // some of them go
+  for (const cudaStream_t stream : streams) {
+    if (!chosen(stream)) continue;
+    abandon_work(stream);
+    delete_if_done(stream);
+  }
+}
+
+// For whole programs: GPUSIZER_EMU_STRICT=1 ends one that let errors pass unnoticed with this code.
+constexpr int strict_exit_code = 99;
+
+void look_back_at_exit() {
+  const std::vector<std::string> unasked = unasked_errors();
+  for (const std::string& error : unasked)
+    std::fprintf(stderr, "[emulated devices] nobody asked about an error: %s\n", error.c_str());
+  if (!unasked.empty()) std::_Exit(strict_exit_code);
+}
+
 bool in_device_order(int device) { return device >= 0 && device < static_cast<int>(most_emulated_devices); }
 
 }  // namespace
 
-Machine::Machine() : planted(planted_by_environment()) {}
+Machine::Machine() : planted(planted_by_environment()) {
+  const char* strict = std::getenv("GPUSIZER_EMU_STRICT");
+  if (strict && *strict == '1') std::atexit(look_back_at_exit);
+}
 
 Machine& machine() {
   static Machine* one = new Machine;  // never destroyed: a program's last cudaFree may come after static destructors
@@ -45,7 +68,7 @@ HostThread& host_thread() {
 void configure(const Settings& settings) {
   Machine& m = machine();
   const Lock lock(m.mutex);
-  for (const cudaStream_t stream : m.streams) abandon_work(stream);
+  abandon_all([](cudaStream_t) { return true; });
   m.settings = settings;
   m.random.seed(settings.seed);
   m.broken.fill(cudaSuccess);
@@ -88,8 +111,7 @@ void break_device(int device, int status, const std::string& message) {
 
 void clear_errors() {
   const Lock lock(machine().mutex);
-  for (const cudaStream_t stream : machine().streams)
-    if (machine().broken[static_cast<size_t>(stream->device)] != cudaSuccess) abandon_work(stream);
+  abandon_all([](cudaStream_t s) { return machine().broken[static_cast<size_t>(s->device)] != cudaSuccess; });
   machine().broken.fill(cudaSuccess);
   machine().fault.clear();
   host_thread().last_error = cudaSuccess;

@@ -92,6 +92,8 @@ bool run_some_task(cudaStream_t prefer, Lock& lock);
 bool device_idle(int device);
 // Takes everything off the queue without doing it, as after the device broke.
 void abandon_work(cudaStream_t stream);
+// Deletes a stream that the program has destroyed, once it has nothing left to do. Returns whether it is gone.
+bool delete_if_done(cudaStream_t stream);
 void set_broken(int device, cudaError_t status, const std::string& message);
 void remember_unasked(const std::string& function, const std::string& status_name);
 
@@ -108,6 +110,7 @@ struct CUstream_st {
   uint64_t submitted = 0;
   uint64_t finished = 0;
   bool busy = false;
+  bool destroyed = false;  // by the program: goes when its work is done
   std::shared_ptr<gpusizer::emulated::Capture> capture;
   std::vector<size_t> capture_tail;  // nodes that the next one depends on
 };
@@ -115,6 +118,7 @@ struct CUstream_st {
 struct CUevent_st {
   int device = 0;
   bool timed = true;
+  bool destroyed = false;  // by the program: goes with the last task that refers to it
   int references = 0;
   uint64_t recorded = 0;
   uint64_t reached = 0;

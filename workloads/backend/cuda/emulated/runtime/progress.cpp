@@ -59,6 +59,7 @@ void step(cudaStream_t stream, Lock& lock) {
   if (ended) {
     stream->queue.pop_front();
     ++stream->finished;
+    delete_if_done(stream);
   }
   machine().last_step = Clock::now();
   machine().changed.notify_all();
@@ -107,6 +108,13 @@ bool run_some_task(cudaStream_t prefer, Lock& lock) {
   }
   if (ready.empty()) return false;
   step(ready[m.random() % ready.size()], lock);
+  return true;
+}
+
+bool delete_if_done(cudaStream_t stream) {
+  if (!stream->destroyed || stream->busy || !stream->queue.empty()) return false;
+  std::erase(machine().streams, stream);
+  delete stream;
   return true;
 }
 

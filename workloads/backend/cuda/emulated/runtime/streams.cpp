@@ -46,7 +46,8 @@ bool touches_capture(cudaStream_t legacy) {
 }
 
 bool is_known(cudaStream_t stream) {
-  return std::find(machine().streams.begin(), machine().streams.end(), stream) != machine().streams.end();
+  const auto& all = machine().streams;
+  return std::find(all.begin(), all.end(), stream) != all.end() && !stream->destroyed;
 }
 
 cudaError_t synchronize(cudaStream_t stream, Lock& lock) {
@@ -136,16 +137,16 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int flags) 
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithPriority(stream, 0, 0); }
 
+// Returns at once; what is queued is still done, unless the device is broken.
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  return cleanup_call("cudaStreamDestroy", WhileCapturing::allowed, [&](Lock& lock) -> cudaError_t {
+  return cleanup_call("cudaStreamDestroy", WhileCapturing::allowed, [&](Lock&) -> cudaError_t {
     if (!stream || !is_known(stream) || stream->legacy) return cudaErrorInvalidResourceHandle;
     leave_captures(stream);
-    const cudaError_t status = drain(lock, stream, [&] { return stream->finished >= stream->submitted; });
-    abandon_work(stream);
-    if (stream->busy) return status;  // another thread is in its task: given up on rather than pulled from under it
-    std::erase(machine().streams, stream);
-    delete stream;
-    return status;
+    const cudaError_t broken = machine().broken[static_cast<size_t>(stream->device)];
+    if (broken != cudaSuccess) abandon_work(stream);
+    stream->destroyed = true;
+    delete_if_done(stream);
+    return broken;
   });
 }
 
