@@ -55,17 +55,24 @@ void check_modes(const ParallelOptions& p) {
                   "leave out --local-sgd or --async-staleness");
   if (p.mode == "sync") return;
   const char* const flag = p.mode == "async" ? "--async-staleness" : "--local-sgd";
+  if (p.pp > 1 || p.tp > 1)
+    refuse_layout("replicas that step on their own must have the whole model on one rank", flag, "use --parallel dp=N alone");
   require_replicas(p, true, flag);
   if (p.mode == "local_sgd" && (p.period < 1 || p.period > INT32_MAX))
     refuse_layout(fmt::format("a round of {} steps is not possible", p.period), flag, "use 1 or more");
   if (p.mode == "async" && (p.staleness < 0 || p.staleness > kLongestStaleness))
     refuse_layout(fmt::format("a staleness of {} is not possible", p.staleness), flag,
                   fmt::format("use 0 to {}", kLongestStaleness));
-  if (p.pp > 1 || p.tp > 1)
-    refuse_layout("replicas that step on their own must have the whole model on one rank", flag, "use --parallel dp=N alone");
   if (p.sharded) refuse_layout("replicas that step on their own cannot share an optimizer", "--shard-optimizer", "leave it out");
   if (p.sync_batch_norm)
     refuse_layout("replicas that step on their own cannot share batch norms", "--sync-batch-norm", "leave it out");
+}
+
+// The scale of a step is decided by its gradients; those of an earlier step carry another one.
+void check_loss_scale(const CaseConfig& c) {
+  if (c.parallel.mode == "async" && c.precision == "fp16")
+    refuse_layout("gradients that come later do not fit the loss scale of fp16", "--precision",
+                  "use fp32, tf32 or bf16, or leave out --async-staleness");
 }
 
 void check_stages(const ParallelOptions& p, const ModelEntry& model, const ModelOptions& options) {
@@ -173,6 +180,7 @@ void check_parallel(const CaseConfig& c) {
   const ModelEntry& model = find_model(c.model);
   const ModelOptions options = with_defaults(model, c.options);
   check_modes(c.parallel);
+  check_loss_scale(c);
   require_replicas(c.parallel, c.parallel.sharded, "--shard-optimizer");
   check_stages(c.parallel, model, options);
   check_slices(c.parallel, model, options);

@@ -40,7 +40,7 @@ struct ParallelOptions {
   double comm_timeout_seconds = 120;
   std::string mode = "sync";   // or "local_sgd": weights averaged every `period` steps; or "async"
   std::int64_t period = 0;     // local_sgd: steps
-  std::int64_t staleness = 0;  // async: steps that a rank may be ahead of the slowest
+  std::int64_t staleness = 0;  // async: steps by which gradients come later, and a rank may be ahead of the slowest
   std::int64_t bucket_mib = 25;  // gradients that one all-reduce carries, in 2^20 bytes; 0: all of them
   std::string scaling = "weak";  // or "strong": --batch is the whole job's
   std::optional<WireOptions> wire;

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "bench/runner/case_data.hpp"
 #include "workloads/data/batch_dealer.hpp"
@@ -70,19 +72,18 @@ Program step_of(const PreparedCase& p, std::int64_t bucket, std::int64_t whole_s
   return training_step(p.config, forward, batch, layout);
 }
 
-// What replicas that step on their own make equal from time to time: their weights too.
-std::optional<Program> average_of(const PreparedCase& p, Program step, const RankPlace& place) {
-  const bool local = p.config.parallel.mode != "sync";
-  std::set<std::string> weights;
+// What replicas make equal from time to time: running statistics and what has one of `others`. Not scalars, which count
+// steps and are equal.
+std::optional<Program> average_of(const PreparedCase& p, Program step, const RankPlace& place,
+                                  const std::set<Role>& others) {
+  std::map<std::string, Role> roles;
   for (Tensor& tensor : step.tensors)
-    if (local && tensor.role == Role::parameter) {
-      tensor.role = Role::state;
-      weights.insert(tensor.name);
-    }
+    if (others.contains(tensor.role) && !tensor.shape.empty())
+      roles[tensor.name] = std::exchange(tensor.role, Role::state);
   auto average = average_states(step, place.rank, replica_ranks(p.config.parallel, place));
   if (average)
     for (Tensor& tensor : average->tensors)
-      if (weights.contains(tensor.name)) tensor.role = Role::parameter;
+      if (const auto role = roles.find(tensor.name); role != roles.end()) tensor.role = role->second;
   return average;
 }
 
@@ -118,9 +119,19 @@ class Builder {
   int add_step(std::int64_t bucket, std::int64_t whole_samples) {
     const Program step = step_of(p_, bucket, whole_samples, layout_);
     const int index = add(step);
-    if (programs_.average < 0 && p_.config.parallel.dp > 1)
-      if (const auto average = average_of(p_, step, layout_.place)) programs_.average = add(*average);
+    if (programs_.average < 0 && p_.config.parallel.dp > 1) add_averages(step);
     return index;
+  }
+
+  void add_averages(const Program& step) {
+    const auto added = [&](const std::set<Role>& others) {
+      const auto average = average_of(p_, step, layout_.place, others);
+      return average ? add(*average) : -1;
+    };
+    const bool local = p_.config.parallel.mode == "local_sgd";
+    programs_.average = added(local ? std::set{Role::parameter} : std::set<Role>{});
+    if (local && !p_.config.checkpoint.empty())
+      programs_.average_all = added({Role::parameter, Role::optimizer_state});
   }
 
   // Replicas evaluate whole batches in turn.
@@ -194,9 +205,6 @@ void check_target(const PreparedCase& p) {
 }  // namespace
 
 void build_case_programs(PreparedCase& p) {
-  if (p.config.parallel.mode == "async")
-    throw Error(Fault::usage, "asynchronous steps are not possible yet", "--async-staleness",
-                "use --local-sgd, whose replicas meet every so many steps");
   check_target(p);
   count_facts(p);
   const PipelinePlan stages = stages_of(p);

@@ -61,6 +61,7 @@ constexpr Line<EvaluationPoint> evaluation_lines[] = {
      [](EvaluationPoint& p, double value) { p.evaluation.accuracy = maybe(value); }},
 };
 
+constexpr const char* late_losses_name = "late_losses";  // of asynchronous steps: how many are told after the checkpoint
 constexpr const char* output_prefix = "evaluation.output.";
 
 const std::vector<double>& list_of(const History& history, const std::string& name, const std::string& file) {
@@ -113,6 +114,8 @@ History history_of(const LoopResult& result) {
   History history;
   put_all(history, step_lines, result.steps);
   history["loss"] = result.losses;
+  if (const std::size_t late = result.steps.size() - result.losses.size(); late > 0)
+    history[late_losses_name] = {static_cast<double>(late)};
   put_all(history, evaluation_lines, result.evaluations);
   for (const EvaluationPoint& point : result.evaluations)
     for (const auto& [name, value] : point.evaluation.outputs) history[output_prefix + name].push_back(number(value));
@@ -125,7 +128,9 @@ LoopResult result_of(const History& history, const std::string& file) {
   LoopResult result;
   result.steps = take_all(history, step_lines, file);
   result.losses = list_of(history, "loss", file);
-  if (result.losses.size() != result.steps.size())
+  const auto late = history.find(late_losses_name);
+  const double later = late == history.end() || late->second.size() != 1 ? 0 : late->second.front();
+  if (static_cast<double>(result.losses.size()) + later != static_cast<double>(result.steps.size()))
     throw Error(Fault::input,
                 fmt::format("the checkpoint has {} losses of {} steps", result.losses.size(), result.steps.size()),
                 file, "use another one");

@@ -94,7 +94,7 @@ void Checkpointer::at_end(const LoopResult& result) {
 
 void Checkpointer::save(const LoopResult& result) {
   if (!trainer_.others() && static_cast<std::int64_t>(result.steps.size()) == saved_step_) return;
-  trainer_.average_replicas();
+  trainer_.average_for_checkpoint();
   const LoopResult whole = complete(result, trainer_);
   const auto tensors = tensors_of(trainer_);
   if (static_cast<std::int64_t>(result.steps.size()) != saved_step_) write(whole, *tensors);
@@ -149,7 +149,7 @@ void FollowingCheckpointer::at_end(const LoopResult& result) {
 }
 
 void FollowingCheckpointer::save(const LoopResult& result) {
-  trainer_.average_replicas();
+  trainer_.average_for_checkpoint();
   complete(result, trainer_);
   serve_tensors(held_by(trainer_));
 }

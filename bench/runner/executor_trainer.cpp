@@ -10,6 +10,7 @@
 #include "bench/runner/rehearsed_fault.hpp"
 #include "workloads/backend/communicator/communicator.hpp"
 #include "workloads/transforms/gradient_accumulation.hpp"
+#include "workloads/transforms/shared_results.hpp"
 
 namespace gpusizer {
 namespace {
@@ -146,11 +147,33 @@ StepOutcome ExecutorTrainer::step(double learning_rate) {
                       .real_tokens = own.real_tokens, .padded_tokens = own.padded_tokens};
   const Program& run_program = executor_->program(program).program;
   outcome.skipped = is_skipped(run_program, result);
-  const int votes = static_cast<int>(output_of(run_program, result, "stop_votes", 0));
-  heard_ = votes % kWish;
-  wished_ = votes >= kWish;
+  outcome.loss_steps_ago = prepared_.config.parallel.staleness;
+  outcome.has_loss = number > outcome.loss_steps_ago;
+  hear(run_program, result);
   if (prepared_.config.parallel.mode == "local_sgd") end_local_step(number, outcome);
   return outcome;
+}
+
+// What was said in steps of a process before this one, whose checkpoint it goes on from, was said to that process.
+void ExecutorTrainer::hear(const Program& program, const StepResult& result) {
+  if (static_cast<std::int64_t>(rank_steps_.size()) <= prepared_.config.parallel.staleness) return;
+  const int votes = static_cast<int>(output_of(program, result, "stop_votes", 0));
+  heard_ = votes % kWish;
+  wished_ = votes >= kWish;
+}
+
+void ExecutorTrainer::add_late_losses(LoopResult& result) {
+  const auto delay = static_cast<std::int32_t>(prepared_.config.parallel.staleness);
+  if (prepared_.config.parallel.mode != "async" || result.non_finite_step) return;
+  for (std::size_t step = result.losses.size(); step < result.steps.size(); ++step) {
+    float loss = 0;
+    executor_->read(delayed_loss_name(static_cast<std::int64_t>(step), delay), {&loss, 1});
+    result.losses.push_back(static_cast<double>(loss));
+    if (std::isfinite(loss)) continue;
+    result.non_finite_step = static_cast<std::int64_t>(step) + 1;
+    result.stop_reason = "error";
+    return;
+  }
 }
 
 // As a broken processor would: whatever is computed with them is not a number.
@@ -166,6 +189,11 @@ void ExecutorTrainer::spoil_parameters() {
 
 void ExecutorTrainer::average_replicas() {
   if (rank_.programs.average >= 0) run(rank_.programs.average, {});
+}
+
+void ExecutorTrainer::average_for_checkpoint() {
+  if (rank_.programs.average_all < 0) return average_replicas();
+  run(rank_.programs.average_all, {});
 }
 
 // Replicas that step on their own: their losses were summed as they are, and their weights meet now and then.

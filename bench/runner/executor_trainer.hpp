@@ -40,16 +40,22 @@ class ExecutorTrainer final : public Trainer {
   Evaluation evaluate() override;
   bool has_followers() const override { return others_ && rank_.place.rank == 0; }
   void announce_end(bool with_evaluation) override { announced_ = with_evaluation ? 1.0F : 2.0F; }
-  // What rank 0 announced with the step before: 0 nothing, 1 the end after an evaluation, 2 the end.
+  bool heard_end() const override { return heard_ != 0; }
+  // What rank 0 announced with the step before, or, asynchronously, some steps ago: 0 nothing, 1 the end after an evaluation, 2 the end.
   int end_announced() const { return heard_; }
   // Whether a process other than rank 0's got a signal: rank 0 then announces the end.
   bool end_wished() const { return wished_; }
+
+  // After the last step: the losses of asynchronous steps that no step has told.
+  void add_late_losses(LoopResult& result);
 
   // Trains `steps` more steps with each operation timed apart. For after the measurement: it changes the parameters.
   PhaseSeconds profile(std::int64_t steps);
 
   // Makes equal what replicas keep for themselves: running statistics, in local SGD weights too. By all ranks.
   void average_replicas();
+  // Before a checkpoint: all that it holds is then the same on all replicas, in local SGD the optimizer's state too.
+  void average_for_checkpoint();
 
   // What a checkpoint holds, and putting the data and the random numbers where they were after so many steps.
   Executor& executor() { return *executor_; }
@@ -71,6 +77,7 @@ class ExecutorTrainer final : public Trainer {
   StepResult run(int program, const std::vector<Binding>& bindings);
   void spoil_parameters();
   void end_local_step(std::int64_t number, StepOutcome& outcome);
+  void hear(const Program& program, const StepResult& result);
   EvaluationSums evaluate_own_batches();
 
   const PreparedCase& prepared_;

@@ -24,17 +24,21 @@ class Loop {
       if (trainer_.has_followers() || stop_() == 0) evaluate();
     std::string reason;
     while ((reason = reason_to_stop()).empty()) go_on();
-    const bool announced = trainer_.has_followers() && !ends_by_plan();
-    if (announced) {
-      trainer_.announce_end(reason != "interrupted");
-      go_on();
-      if (result_.non_finite_step) reason = "error";
-    }
+    const bool announced = trainer_.has_followers() && !ends_by_plan() && announce(reason);
+    if (result_.non_finite_step) reason = "error";
     if (broken_epoch_needs_evaluation(reason, trainer_.has_followers() && !announced)) evaluate();
     result_.stop_reason = reason;
   }
 
  private:
+  // Goes on until all ranks know; false: the plan ended the loop before they did.
+  bool announce(const std::string& reason) {
+    trainer_.announce_end(reason != "interrupted");
+    do go_on();
+    while (!trainer_.heard_end() && !ends_by_plan());
+    return trainer_.heard_end();
+  }
+
   std::int64_t done() const { return static_cast<std::int64_t>(result_.steps.size()); }
 
   void go_on() {
@@ -71,10 +75,11 @@ class Loop {
     result_.steps.push_back({outcome.samples, seconds, outcome.data_wait_seconds, outcome.tail, outcome.bucket,
                              outcome.real_tokens, outcome.padded_tokens, outcome.skipped});
     if (outcome.skipped) ++result_.skipped_steps;
-    result_.losses.push_back(outcome.loss);
+    if (outcome.has_loss) result_.losses.push_back(outcome.loss);
     result_.training_seconds += seconds;
     // A loss scale that is too high may take the loss with it: the step was skipped, and the next one has a lower scale.
-    if (!outcome.skipped && (!outcome.finite || !std::isfinite(outcome.loss))) result_.non_finite_step = done();
+    if (!outcome.skipped && (!outcome.finite || !std::isfinite(outcome.loss)))
+      result_.non_finite_step = done() - outcome.loss_steps_ago;
     judge(result_.steps.back());
   }
 

@@ -21,6 +21,9 @@ struct StepOutcome {
   bool tail = false;
   double loss = 0;
   bool finite = true;
+  // Asynchronous steps tell the loss of so many steps ago; in the first ones there is none yet.
+  std::int64_t loss_steps_ago = 0;
+  bool has_loss = true;
   bool skipped = false;  // a gradient was not finite, and mixed precision left the parameters as they were
   double data_wait_seconds = 0;
   std::int64_t bucket = 0;
@@ -44,9 +47,10 @@ class Trainer {
   // Every sample of the test set once; training may go on afterwards.
   virtual Evaluation evaluate() = 0;
   // Whether other ranks take the same steps and evaluations. Then an end that they cannot foresee is announced, and they
-  // learn of it with one more step.
+  // learn of it with one more step, or, where steps are asynchronous, some steps later: when this rank hears it, too.
   virtual bool has_followers() const { return false; }
   virtual void announce_end(bool /*with_evaluation*/) {}
+  virtual bool heard_end() const { return true; }
 };
 
 struct LoopPlan {
@@ -71,7 +75,7 @@ struct EvaluationPoint {
 
 struct LoopResult {
   std::vector<ExecutedStep> steps;
-  std::vector<double> losses;  // one for each step
+  std::vector<double> losses;  // one for each step; those of the last asynchronous steps come later
   std::int64_t skipped_steps = 0;
   std::vector<EvaluationPoint> evaluations;
   std::string stop_reason = "not_started";  // a word of the report's list

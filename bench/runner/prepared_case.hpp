@@ -35,6 +35,7 @@ struct CasePrograms {
   std::vector<LoweredProgram> lowered;
   std::vector<BucketPrograms> buckets;
   int average = -1;  // makes equal what replicas keep for themselves: running statistics, in local SGD weights too
+  int average_all = -1;  // local SGD: the optimizer's state too, so that one rank's is what a checkpoint needs
 };
 
 // One rank of a case, in this process.

@@ -46,7 +46,8 @@ std::string bytes_of(const std::vector<RankStep>& steps) {
 
 // Named so by data_parallel().
 bool sums_gradients(const Operation& op) {
-  return (op.kind == OpKind::all_reduce || op.kind == OpKind::reduce_scatter) && op.layer.starts_with("gradients.");
+  const bool sums = op.kind == OpKind::all_reduce || op.kind == OpKind::delayed_all_reduce || op.kind == OpKind::reduce_scatter;
+  return sums && op.layer.starts_with("gradients.");
 }
 
 // One size of sum among one group of ranks.

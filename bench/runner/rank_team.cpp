@@ -198,10 +198,8 @@ class Team {
   // Keeps what is new, so that it is there even when the rank never comes back.
   void show(const LoopResult& now) {
     const std::lock_guard lock(mutex_);
-    for (std::size_t step = shown_.steps.size(); step < now.steps.size(); ++step) {
-      shown_.steps.push_back(now.steps[step]);
-      shown_.losses.push_back(now.losses[step]);
-    }
+    for (std::size_t i = shown_.steps.size(); i < now.steps.size(); ++i) shown_.steps.push_back(now.steps[i]);
+    for (std::size_t i = shown_.losses.size(); i < now.losses.size(); ++i) shown_.losses.push_back(now.losses[i]);
     if (shown_.evaluations.size() != now.evaluations.size()) shown_.evaluations = now.evaluations;
     shown_.skipped_steps = now.skipped_steps;
     shown_.stop_reason = now.stop_reason;

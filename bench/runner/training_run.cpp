@@ -153,6 +153,7 @@ void lead_training(record::Case& record, const PreparedCase& prepared, PreparedR
   train_and_measure(trainer, prepared.loop, clock, stop, context.progress, result,
                     [&](const LoopResult& now) { return checkpoints && checkpoints->after_step(now); });
   if (checkpoints) checkpoints->at_end(result);
+  trainer.add_late_losses(result);
   if (others) add_tokens_of_others(trainer, result);
   const LoopResult measured = timed(result, prepared, earlier_steps);
   fill_measurement(record, measured, prepared.loop, std::string(prepared.model->sample_unit));

@@ -4,11 +4,13 @@
 #include "bench/runner/training_step.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "workloads/program/autodiff.hpp"
 #include "workloads/program/optimizer.hpp"
 #include "workloads/transforms/data_parallel.hpp"
+#include "workloads/transforms/delayed_sum.hpp"
 #include "workloads/transforms/gradient_accumulation.hpp"
 #include "workloads/transforms/mixed_precision.hpp"
 #include "workloads/transforms/pipeline.hpp"
@@ -67,9 +69,14 @@ std::map<std::string, std::vector<std::int32_t>> tied_ranks(
   return ranks;
 }
 
-// Replicas that step on their own sum no gradients.
+std::optional<std::int32_t> delay_of(const CaseConfig& c) {
+  if (c.parallel.mode != "async") return std::nullopt;
+  return static_cast<std::int32_t>(c.parallel.staleness);
+}
+
+// In local SGD replicas sum no gradients.
 DataParallelOptions replicas_of(const CaseConfig& c, const StepBatch& batch, const RankPlace& place) {
-  const bool together = c.parallel.mode == "sync";
+  const bool together = c.parallel.mode != "local_sgd";
   DataParallelOptions o;
   o.rank = place.rank;
   o.replicas = together ? replica_ranks(c.parallel, place) : std::vector<std::int32_t>{place.rank};
@@ -78,6 +85,7 @@ DataParallelOptions replicas_of(const CaseConfig& c, const StepBatch& batch, con
   o.bucket_bytes = c.parallel.bucket_mib << 20;
   if (c.parallel.bucket_mib == 0) o.bucket_bytes = o.first_bucket_bytes = INT64_MAX;  // nothing is summed before all is made
   o.first_bucket_bytes = std::min(o.first_bucket_bytes, o.bucket_bytes);
+  o.delay = delay_of(c);
   o.sharded = c.parallel.sharded;
   o.model = model_ranks(c.parallel, place);
   o.world = static_cast<std::int32_t>(c.parallel.ranks());
@@ -118,9 +126,10 @@ Program training_step(const CaseConfig& c, const Program& forward, const StepBat
   Program program =
       add_optimizer(std::move(stage.step.program), stage.step.gradients, optimizer_options(c), update);
   if (c.parallel.ranks() == 1) return program;
-  return share_results(std::move(program), results,
-                       {.rank = layout.place.rank, .ranks = all_ranks(c.parallel),
-                        .contributes = layout.place.slice == 0});
+  program = share_results(std::move(program), results,
+                          {.rank = layout.place.rank, .ranks = all_ranks(c.parallel),
+                           .contributes = layout.place.slice == 0, .delay = delay_of(c)});
+  return count_delayed_steps(std::move(program));
 }
 
 Program evaluation_step(const CaseConfig& c, Program forward, const StepLayout& layout) {

@@ -22,13 +22,21 @@ bool same_batch(const Case& run, const Case& baseline) {
                                   : run.config.batch_per_replica == baseline.config.batch_per_replica;
 }
 
+// Replicas that do not wait for each other's gradients train another way than those that do.
+bool same_training(const Case& run, const Case& baseline) {
+  const auto staleness = [](const Case& one) {
+    return one.config.parallel && one.config.parallel->mode == "async" ? one.config.parallel->staleness : -1;
+  };
+  return staleness(run) == staleness(baseline);
+}
+
 // All that decides how much work a sample is and what does it, but for the layout and what follows from it.
 bool same_workload(const Case& run, const Case& baseline) {
   const Config &a = run.config, &b = baseline.config;
   return a.model == b.model && a.model_options == b.model_options && a.data == b.data &&
          a.data_options == b.data_options && a.device_kind == b.device_kind && a.device == b.device &&
          a.precision == b.precision && a.optimizer == b.optimizer && a.inference.has_value() == b.inference.has_value() &&
-         run.throughput.unit == baseline.throughput.unit && same_batch(run, baseline);
+         run.throughput.unit == baseline.throughput.unit && same_batch(run, baseline) && same_training(run, baseline);
 }
 
 // Among baselines of the same number of ranks: the one that is most like the case in the rest.

@@ -109,7 +109,7 @@ std::string layout_words(const record::Parallel& p) {
   add(!p.stages.empty(), fmt::format("stages {}", fmt::join(p.stages, "-")));
   add(p.schedule == "gpipe", "gpipe");
   add(p.mode == "local_sgd", fmt::format("local SGD {}", p.period));
-  add(p.mode == "async", fmt::format("async {}", p.staleness));
+  add(p.mode == "async", fmt::format("asynchronous, staleness {}", p.staleness));
   add(p.sharded_optimizer, "sharded");
   add(p.recompute, "recompute");
   add(p.sync_batch_norm, "sync norm");

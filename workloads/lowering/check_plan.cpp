@@ -84,6 +84,8 @@ std::vector<size_t> order_with_last(const HappensBefore& order, size_t count, in
   return result;
 }
 
+constexpr const char* persistent_workspace = "the workspace of sums that go on between steps";
+
 class Checker {
  public:
   Checker(std::span<const LoweredProgram> programs, const MemoryPlan& plan) : programs_(programs), plan_(plan) {}
@@ -125,8 +127,10 @@ class Checker {
       check_place(fmt::format("'{}' of program '{}'", t.name, p.name), placed.tensors[i], lowered.tensor_bytes[i]);
       if (is_persistent(t.role) && lowered.tensor_bytes[i] > 0) share(t.name, placed.tensors[i]);
     }
-    for (size_t i = 0; i < p.operations.size(); ++i)
+    for (size_t i = 0; i < p.operations.size(); ++i) {
       check_place(workspace_name(p.operations[i]), placed.workspaces[i], lowered.workspace_bytes[i]);
+      if (goes_on_between_steps(p.operations[i].kind)) share_workspace(placed.workspaces[i]);
+    }
   }
 
   void share(const std::string& name, Placement place) {
@@ -135,7 +139,17 @@ class Checker {
       fault(fmt::format("'{}' must lie in one place, not at {} and {}", name, first.offset, place.offset));
   }
 
+  // All of them use the same memory, one at a time.
+  void share_workspace(Placement place) {
+    if (place.bytes == 0) return;
+    Placement& shared = persistent_.try_emplace(persistent_workspace, place).first->second;
+    if (shared.offset != place.offset)
+      fault(fmt::format("{} must lie in one place, not at {} and {}", persistent_workspace, shared.offset, place.offset));
+    shared.bytes = std::max(shared.bytes, place.bytes);
+  }
+
   static std::string workspace_name(const Operation& op) {
+    if (goes_on_between_steps(op.kind)) return persistent_workspace;
     return fmt::format("workspace of {} {}", operation_name(op.kind), op.layer);
   }
 
@@ -156,7 +170,7 @@ class Checker {
       const Operation& op = p.operations[i];
       const std::string when = fmt::format("{} '{}' of program '{}'", operation_name(op.kind), op.layer, p.name);
       for (const TensorId id : op.outputs) arena_.write(p.tensor(id).name, place(id));
-      arena_.write(workspace_name(op), placed.workspaces[i]);
+      if (!goes_on_between_steps(op.kind)) arena_.write(workspace_name(op), placed.workspaces[i]);
       require(op.inputs, when);
       require(op.outputs, when);
     }

@@ -14,11 +14,15 @@ namespace gpusizer {
 inline constexpr int32_t compute_stream = 0, collective_stream = 1, send_stream = 2, receive_stream = 3;
 inline constexpr int32_t stream_limit = 4;
 int32_t stream_of(OpKind kind);
+// Whether what the operation has started goes on when its step is over: its workspace belongs to no step.
+bool goes_on_between_steps(OpKind kind);
 // The stream on which each operation runs.
 std::vector<int32_t> streams_of(const Program& program);
 
 // Operations of one stream run in list order. Across streams an operation waits for those that made what it reads,
-// and for those that still read or wrote what it overwrites; nothing else is certain.
+// and for those that still read or wrote what it overwrites. A receive also waits for the computation that is listed
+// before it, so that what it brings can lie where something was before, and for the sends that its message is an answer
+// to (MessageAttributes), so that what was sent need not be kept longer. Nothing else is certain.
 // Kept as vector clocks (Fidge 1988, Mattern 1989): for each operation, how many of each stream are done when it starts.
 class HappensBefore {
  public:

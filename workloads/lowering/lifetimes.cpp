@@ -41,7 +41,7 @@ std::vector<Block> blocks(const LoweredProgram& lowered, const HappensBefore& or
   }
   for (int32_t op = 0; op < static_cast<int32_t>(p.operations.size()); ++op) {
     const int64_t bytes = lowered.workspace_bytes[static_cast<size_t>(op)];
-    if (bytes == 0) continue;
+    if (bytes == 0 || goes_on_between_steps(p.operations[static_cast<size_t>(op)].kind)) continue;
     list.push_back({.operation = op, .bytes = bytes, .writer = op,
                     .last_use = std::vector<int32_t>(order.stream_count(), -1)});
     use(list.back(), op, order);

@@ -20,7 +20,7 @@ struct Block {
   std::vector<int32_t> last_use;  // by stream: number of the last operation that uses it there; -1 for none
 };
 
-// Blocks with bytes, tensors first. Inputs are there from the start; the results of the step (see results()) to its end.
+// Blocks with bytes, tensors first; no workspaces that persist. Inputs are there from the start; the results of the step (see results()) to its end.
 std::vector<Block> blocks(const LoweredProgram& lowered, const HappensBefore& order);
 
 // Whether all uses of `a` are certain to be done before `b` is written.

@@ -32,6 +32,19 @@ void place_persistent(const LoweredProgram& lowered, MemoryPlan& plan, Persisten
   }
 }
 
+// Sums that go on between steps are made one at a time.
+void place_persistent_workspaces(std::span<const LoweredProgram> programs, MemoryPlan& plan) {
+  int64_t most = 0;
+  for (size_t i = 0; i < programs.size(); ++i)
+    for (size_t op = 0; op < programs[i].program.operations.size(); ++op) {
+      if (!goes_on_between_steps(programs[i].program.operations[op].kind)) continue;
+      const int64_t bytes = programs[i].workspace_bytes[op];
+      plan.programs[i].workspaces[op] = {plan.persistent_bytes, bytes};
+      most = std::max(most, bytes);
+    }
+  plan.persistent_bytes += aligned(most, plan.alignment);
+}
+
 // The lowest offset at which `bytes` fit between what is taken; sorts `taken`.
 int64_t lowest_gap(std::vector<Placement>& taken, int64_t bytes, int64_t alignment) {
   std::ranges::sort(taken, {}, &Placement::offset);
@@ -91,6 +104,7 @@ MemoryPlan plan_memory(std::span<const LoweredProgram> programs) {
                              std::vector<Placement>(lowered.program.operations.size())});
     place_persistent(lowered, plan, known, plan.programs.back());
   }
+  place_persistent_workspaces(programs, plan);
   for (size_t i = 0; i < programs.size(); ++i) place_transient(programs[i], plan, plan.programs[i]);
   return plan;
 }

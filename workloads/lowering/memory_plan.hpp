@@ -21,8 +21,8 @@ struct ProgramPlacement {
   std::vector<Placement> workspaces;  // by operation
 };
 
-// One arena: first what persists from step to step, shared by the programs by tensor name; then what lives within a
-// step, which the programs use in turn.
+// One arena: first what persists from step to step, shared by the programs by tensor name, and one workspace for all sums
+// that go on between steps; then what lives within a step, which the programs use in turn.
 struct MemoryPlan {
   int64_t persistent_bytes = 0;
   int64_t transient_bytes = 0;

@@ -27,6 +27,14 @@ int64_t& part(MemorySummary& s, Role role) {
   return s.state_bytes;
 }
 
+// Sums that go on between steps share one workspace.
+int64_t persistent_workspace_bytes(const LoweredProgram& lowered) {
+  int64_t most = 0;
+  for (size_t op = 0; op < lowered.program.operations.size(); ++op)
+    if (goes_on_between_steps(lowered.program.operations[op].kind)) most = std::max(most, lowered.workspace_bytes[op]);
+  return most;
+}
+
 void add_living(MemorySummary& s, const LoweredProgram& lowered) {
   for (const Block& block : blocks_alive(lowered, s.peak_operation)) {
     if (block.tensor < 0) s.workspace_bytes += block.bytes;
@@ -40,6 +48,7 @@ MemorySummary memory_summary(const LoweredProgram& lowered) {
   MemorySummary s;
   for (const Tensor& t : lowered.program.tensors)
     if (is_persistent(t.role)) part(s, t.role) += lowered.tensor_bytes[static_cast<size_t>(t.id.index)];
+  s.workspace_bytes = persistent_workspace_bytes(lowered);
   if (const std::vector<int64_t> live = live_bytes(lowered); !live.empty()) {
     s.peak_operation = static_cast<int32_t>(std::ranges::max_element(live) - live.begin());
     const Operation& op = lowered.program.operations[static_cast<size_t>(s.peak_operation)];

@@ -78,10 +78,13 @@ struct AttributeText {
                        shared(a.update.l1, a.update.scaled));
   }
   std::string operator()(const CollectiveAttributes& a) const {
-    return fmt::format(" rank={} of={}{}", a.rank, fmt::join(a.ranks, ","),
-                       a.owners.empty() ? "" : fmt::format(" owners={}", fmt::join(a.owners, ",")));
+    return fmt::format(" rank={} of={}{}{}", a.rank, fmt::join(a.ranks, ","),
+                       a.owners.empty() ? "" : fmt::format(" owners={}", fmt::join(a.owners, ",")),
+                       a.delay == 0 ? "" : fmt::format(" delay={}", a.delay));
   }
-  std::string operator()(const MessageAttributes& a) const { return fmt::format(" peer={}", a.peer); }
+  std::string operator()(const MessageAttributes& a) const {
+    return fmt::format(" peer={}{}", a.peer, a.sends_before > 0 ? fmt::format(" sends_before={}", a.sends_before) : "");
+  }
   std::string operator()(const VocabularyAttributes& a) const {
     return fmt::format(" first={}{}", a.first, (*this)(a.loss));
   }

@@ -2,6 +2,8 @@
 // Counts the facts of a step program.
 #include "workloads/program/facts.hpp"
 
+#include <span>
+
 #include "workloads/program/operations.hpp"
 
 namespace gpusizer {
@@ -42,7 +44,7 @@ Facts facts(const Program& program) {
 
 int64_t input_bytes(const Program& program, const Operation& op) {
   int64_t bytes = 0;
-  for (const TensorId id : op.inputs)
+  for (const TensorId id : std::span(op.inputs).first(given_inputs(op)))
     bytes += element_count(program.tensor(id).shape) * element_bytes(program.tensor(id).dtype);
   return bytes;
 }

@@ -68,6 +68,7 @@ enum class OpKind : uint8_t {
   lamb,
   // What several ranks do together: rules/collective.cpp.
   all_reduce,
+  delayed_all_reduce,
   reduce_scatter,
   all_gather,
   broadcast,
@@ -259,6 +260,7 @@ struct CollectiveAttributes {
   int32_t rank = 0;             // whose program this is
   std::vector<int32_t> ranks{};   // that take part, ascending
   std::vector<int32_t> owners{};  // reduce_scatter: the rank that gets each input's sum; broadcast: that gives each tensor
+  int32_t delay = 0;  // delayed_all_reduce: how many steps later a sum is told
 };
 
 // A message to or from another rank. Those between two ranks arrive in the order in which they were sent.
@@ -271,6 +273,8 @@ struct MessageAttributes {
     Role role = Role::activation;
   };
   std::vector<Content> contents{};  // receive: what arrives, unless the inputs are overwritten in place
+  // Receive: how many of this rank's sends to the peer, in their order, the peer must have got before it can send this.
+  int32_t sends_before = 0;
 };
 
 // The labels are those of a whole vocabulary of which this rank's logits begin at `first`.

@@ -42,6 +42,12 @@ const OperationRule& rule(OpKind kind) {
 
 std::string_view operation_name(OpKind kind) { return rule(kind).name; }
 
+size_t given_inputs(const Operation& op) {
+  if (op.kind != OpKind::delayed_all_reduce) return op.inputs.size();
+  const auto slots = static_cast<size_t>(std::get<CollectiveAttributes>(op.attributes).delay) + 1;
+  return (op.inputs.size() - 1) / (slots + 1);
+}
+
 void RuleContext::refuse(const std::string& why) const {
   throw Error(Fault::usage, fmt::format("{} '{}': {}", operation_name(kind), layer, why));
 }

@@ -58,4 +58,8 @@ std::span<const OperationRule> operations();
 const OperationRule& rule(OpKind kind);
 std::string_view operation_name(OpKind kind);
 
+// How many of the operation's inputs, the first ones, are computed with or sent. Of a delayed_all_reduce the others are
+// what it keeps from step to step.
+size_t given_inputs(const Operation& op);
+
 }  // namespace gpusizer

@@ -56,6 +56,7 @@ class Updates {
           const ParallelUpdate& parallel)
       : b_(std::move(program)), o_(options), parallel_(parallel), rate_(b_.scalar("learning_rate", 0)) {
     add_norm(gradients);
+    add_factor();
     if (counts_steps(o_.kind)) count_steps();
   }
 
@@ -122,6 +123,15 @@ class Updates {
     if (!scale) return;
     const TensorId good = b_.persistent("loss_scale:good_steps", {}, Role::optimizer_state, {});
     b_.apply(OpKind::loss_scale_update, "loss_scale", {*scale, good, *factor_}, LossScaleAttributes{}, Phase::update);
+  }
+
+  void add_factor() {
+    if (parallel_.factor.empty()) return;
+    const Tensor* found = b_.program().find(parallel_.factor);
+    if (!found)
+      throw Error(Fault::usage, fmt::format("there is no factor '{}' to update by", parallel_.factor), b_.program().name);
+    const TensorId id = found->id;
+    factor_ = factor_ ? b_.apply(OpKind::scale_by, "gradients:applied", {*factor_, id}, {}, Phase::update)[0] : id;
   }
 
   // The sum over all ranks of the squares of what each counts.

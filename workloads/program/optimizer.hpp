@@ -43,6 +43,7 @@ struct ParallelUpdate {
     std::vector<int32_t> owners;
   };
   std::vector<Handover> handovers{};
+  std::string factor{};  // the name of a scalar that is 0 where there are no gradients yet: then nothing is updated
 };
 
 // differentiate() followed by add_optimizer().
@@ -50,7 +51,7 @@ Program training_program(const Program& forward, const OptimizerOptions& options
 
 // Appends one update per (parameter, gradient) pair, in order. The learning rate is the scalar "learning_rate" (initially
 // 0, bound at run time). Optimizer state is named after its parameter: "<parameter>:momentum", ":m", ":v", ":sum"; the
-// number of steps taken is "optimizer:steps".
+// number of steps taken, skipped ones left out, is "optimizer:steps".
 //
 // With a clip norm, or where the program has a state "loss_scale" (see transforms/mixed_precision), one gradient_norm
 // comes first; its results are the outputs "gradient_factor" (0: this step was skipped) and "gradient_norm". The loss

@@ -20,7 +20,10 @@ std::string contents(const std::vector<ExchangedTensor>& list) {
   return text;
 }
 
-std::string call(const Exchange& e) { return fmt::format("{} '{}' of {}", e.name, e.layer, contents(e.tensors)); }
+std::string call(const Exchange& e) {
+  const std::string later = e.delay == 0 ? "" : fmt::format(", told {} steps later", e.delay);
+  return fmt::format("{} '{}' of {}{}", e.name, e.layer, contents(e.tensors), later);
+}
 
 // The first difference of two ranks' collectives of one group, as a sentence; "" where they agree.
 std::string compare(const std::vector<int32_t>& group, int32_t a, const std::vector<const Exchange*>& of_a, int32_t b,

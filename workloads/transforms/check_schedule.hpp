@@ -15,8 +15,8 @@ namespace gpusizer {
 //  - Every send meets a receive of the same contents, in the order of the messages between those two ranks.
 //  - No rank waits for ever, with computation, collectives, sends and receives side by side
 //  (lowering/happens_before.hpp)
-//    where a send is done only when it is received and a collective only when all have come to it. The sentence names
-//    the ranks, the operations and what each waits for.
+//    where a send is done only when it is received and a collective only when all have come to it; a sum that is told
+//    some steps later waits for nobody. The sentence names the ranks, the operations and what each waits for.
 std::vector<std::string> check_schedule(std::span<const Program> ranks);
 // Throws Error(usage) with the first faults where there are any.
 void require_schedule(std::span<const Program> ranks);

@@ -26,11 +26,13 @@ std::vector<Exchange> exchanges_of(const Program& p, int32_t rank) {
     if (stream_of(op.kind) == compute_stream) continue;
     Exchange e{.operation = i, .kind = op.kind, .name = operation_name(op.kind), .layer = op.layer, .rank = rank};
     if (const auto* c = std::get_if<CollectiveAttributes>(&op.attributes)) {
-      e.rank = c->rank, e.peers = c->ranks, e.owners = c->owners;
+      e.rank = c->rank, e.peers = c->ranks, e.owners = c->owners, e.delay = c->delay;
+      e.delayed = c->delay > 0;
     } else {
       e.peers = {std::get<MessageAttributes>(op.attributes).peer};
     }
     e.tensors = tensors_of(p, op.kind == OpKind::receive ? op.outputs : op.inputs);
+    if (e.is_collective()) e.tensors.resize(given_inputs(op));
     list.push_back(std::move(e));
   }
   return list;
@@ -100,13 +102,17 @@ class Run {
 
   void finish(const Exchange& e, size_t rank) { ++done_[rank][static_cast<size_t>(order_[rank].stream(e.operation))]; }
 
-  // An exchange ends for all who take part at once.
+  // An exchange ends for all who take part at once; a delayed sum, whose turn was some steps ago, for each by itself.
   bool step(size_t rank, size_t stream) {
     const int32_t op = head(rank, stream);
     if (op < 0 || !may_start(rank, op)) return false;
     const Exchange* e = by_operation_[rank][static_cast<size_t>(op)];
     if (!e) {
       ++done_[rank][stream];
+      return true;
+    }
+    if (e->delayed) {
+      finish(*e, rank);
       return true;
     }
     const auto others = partners(*e);

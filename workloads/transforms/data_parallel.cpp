@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "gpusizer/error.hpp"
+#include "workloads/transforms/delayed_sum.hpp"
 #include "workloads/transforms/insertion.hpp"
 #include "workloads/transforms/loss_shares.hpp"
 
@@ -25,13 +26,39 @@ void check(const Differentiated& step, const DataParallelOptions& o) {
   require_ranks(o.replicas, o.rank, "all replicas");
   if (o.samples < 0 || o.total_samples < 1 || o.samples > o.total_samples)
     throw Error(Fault::usage, fmt::format("{} of {} samples cannot be", o.samples, o.total_samples), step.program.name);
+  if (o.delay && (*o.delay < 0 || o.sharded || !o.tied.empty()))
+    throw Error(Fault::usage, fmt::format("gradients cannot come {} steps later here", *o.delay), step.program.name,
+                "neither share the optimizer nor cut the model into stages");
   for (const Operation& op : step.program.operations)
     if (op.phase == Phase::update)
       throw Error(Fault::usage, "replicas must be joined before the updates are added", step.program.name);
 }
 
-CollectiveAttributes collective(const GradientBucket& bucket, int32_t rank) {
-  return {rank, bucket.ranks, bucket.owners};
+constexpr const char* first_bucket = "gradients.0";
+// Travels with the first bucket: 1 from the first rank, so that the sum is 1 where gradients have come and 0 before.
+constexpr const char* counted = "counted";
+
+// What is kept from step to step is f32.
+TensorId exact(Insertion& edit, int32_t place, TensorId gradient) {
+  const Tensor& t = edit.program().tensor(gradient);
+  if (t.dtype == DType::f32) return gradient;
+  const std::string name = t.name + ":f32";
+  return edit.apply(place, OpKind::cast, name, {gradient}, CastAttributes{DType::f32}, Phase::backward)[0];
+}
+
+// The sums of a bucket, of those that this rank gets.
+std::vector<TensorId> sum_of(Insertion& edit, int32_t place, size_t number, const GradientBucket& b,
+                             const DataParallelOptions& o) {
+  const std::string layer = fmt::format("gradients.{}", number);
+  if (!o.delay) {
+    const OpKind kind = o.sharded ? OpKind::reduce_scatter : OpKind::all_reduce;
+    return edit.apply(place, kind, layer, b.gradients, CollectiveAttributes{o.rank, b.ranks, b.owners}, Phase::communicate);
+  }
+  std::vector<DelayedAddend> addends;
+  for (size_t i = 0; i < b.gradients.size(); ++i)
+    addends.push_back({exact(edit, place, b.gradients[i]), edit.program().tensor(b.parameters[i]).name});
+  if (number == 0) addends.push_back({edit.scalar(counted, b.ranks[0] == o.rank ? 1 : 0), counted});
+  return add_delayed_sum(edit, place, layer, addends, {o.rank, b.ranks, {}, *o.delay});
 }
 
 }  // namespace
@@ -41,7 +68,8 @@ Differentiated data_parallel(Differentiated step, const DataParallelOptions& opt
   const auto buckets = gradient_buckets(step, options);
   const double share = static_cast<double>(options.samples) / static_cast<double>(options.total_samples);
   Program weighed = weigh_losses(std::move(step.program),
-                                 {.batch = share, .rank = options.rank, .ranks = options.replicas});
+                                 {.batch = share, .rank = options.rank,
+                                  .ranks = options.delay ? std::vector<int32_t>{} : options.replicas});
   const auto last = static_cast<int32_t>(weighed.operations.size()) - 1;
   Insertion edit{std::move(weighed)};
   Differentiated result;
@@ -55,9 +83,7 @@ Differentiated data_parallel(Differentiated step, const DataParallelOptions& opt
     for (const TensorId gradient : b.gradients) place = std::max(place, edit.writer(gradient));
     // Other stages come to it late: what this stage's slices sum meanwhile must not have to wait behind it.
     if (b.ranks != options.replicas) place = last;
-    const OpKind kind = options.sharded ? OpKind::reduce_scatter : OpKind::all_reduce;
-    const auto sums = edit.apply(place, kind, fmt::format("gradients.{}", i), b.gradients, collective(b, options.rank),
-                                 Phase::communicate);
+    const auto sums = sum_of(edit, place, i, b, options);
     auto sum = sums.begin();
     for (size_t j = 0; j < b.parameters.size(); ++j)
       if (!options.sharded || b.owners[j] == options.rank) result.gradients.emplace_back(b.parameters[j], *sum++);
@@ -78,7 +104,9 @@ ParallelUpdate parallel_update(const Differentiated& step, const DataParallelOpt
   }
   const auto name = [&](TensorId id) { return step.program.tensor(id).name; };
   for (const auto& [parameter, gradient] : step.gradients) update.counted.insert(name(parameter));
-  for (const GradientBucket& b : gradient_buckets(step, options)) {
+  const auto buckets = gradient_buckets(step, options);
+  if (options.delay && !buckets.empty()) update.factor = fmt::format("{}:{}:reduced", first_bucket, counted);
+  for (const GradientBucket& b : buckets) {
     ParallelUpdate::Handover handover{b.ranks, {}, b.owners};
     for (size_t i = 0; i < b.parameters.size(); ++i) {
       handover.parameters.push_back(name(b.parameters[i]));

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct DataParallelOptions {
   // batch that does not count (bind labels of -1 where negative ones are ignored).
   int64_t samples = 1, total_samples = 1;
   int64_t bucket_bytes = int64_t{25} << 20, first_bucket_bytes = int64_t{1} << 20;  // as PyTorch's
+  // Asynchronous steps: gradients are summed while later steps are computed, and a step updates with the sums of so many
+  // steps ago. Not with `sharded` or `tied`.
+  std::optional<int32_t> delay{};
   bool sharded = false;  // each parameter is updated by one rank, its owner, which gives it to the others
   // For parallel_update(): the world ranks that hold this rank's replica together, ascending (empty: this one alone);
   // how many ranks there are; and of ranks that hold equal copies of a parameter which tensor parallelism does not
@@ -38,7 +42,11 @@ struct DataParallelOptions {
 //  - tied gradients have buckets of their own, after the others, in an order that is the same on all ranks.
 // The result's gradients are the sums; sharded: of the parameters that this rank owns. One replica without tied
 // parameters: the step as it is.
-// Throws Error(usage) for ranks that are not ascending or leave out this one, and for a step with updates.
+// With `delay` the sums are delayed_sum.hpp's, under the parameters' names, and count_delayed_steps() must come last. A
+// loss that leaves out negative labels is then the mean over the replica's own, since counting those of all would make
+// replicas wait for each other. The first `delay` steps have zeros, which parallel_update() lets nobody update with.
+// Throws Error(usage) for ranks that are not ascending or leave out this one, for a step with updates, and for a delay of
+// what cannot be delayed.
 Differentiated data_parallel(Differentiated step, const DataParallelOptions& options);
 
 // The update that goes with it, for add_optimizer(); `step` is the one that data_parallel() was given.

@@ -20,6 +20,9 @@ class Insertion {
   std::vector<TensorId> apply(int32_t place, OpKind kind, const std::string& layer, std::vector<TensorId> inputs,
                               Attributes attributes, Phase phase);
   TensorId scalar(const std::string& name, double value) { return builder_.scalar(name, value); }
+  TensorId persistent(const std::string& name, const Shape& shape, Role role) {  // begins with zeros
+    return builder_.persistent(name, shape, role, {});
+  }
 
   // From now on operation `place` of the program given reads `to` instead of `from`.
   void replace_input(int32_t place, TensorId from, TensorId to);

@@ -53,6 +53,14 @@ Drafts drafts(const std::vector<PipelineReads>& reads, const std::vector<Pipelin
   return result;
 }
 
+// Messages arrive in order, and a stage does its jobs in order.
+int32_t needed_until(const Drafts& all, int32_t stage, int32_t from, size_t job) {
+  return static_cast<int32_t>(std::ranges::count_if(all, [&](const auto& entry) {
+    const auto& [key, draft] = entry;
+    return std::get<0>(key) == stage && std::get<1>(key) == from && draft.needed_at <= job;
+  }));
+}
+
 StageMessage message_of(const std::tuple<int32_t, int32_t, size_t>& key, Draft draft,
                         const std::vector<std::vector<PipelineJob>>& orders) {
   const auto& [to, from, sent_at] = key;
@@ -82,6 +90,7 @@ std::vector<std::vector<StageMessage>> stage_messages(const std::vector<Pipeline
   std::vector<std::tuple<size_t, int32_t, StageMessage>> list;
   for (const auto& [key, draft] : all) {
     StageMessage message = message_of(key, draft, orders);
+    message.sends_before = needed_until(all, message.from, message.to, std::get<2>(key));
     list.emplace_back(draft.needed_at, made_after(message), std::move(message));
   }
   std::ranges::stable_sort(list, {},

@@ -21,6 +21,7 @@ struct StageMessage {
   PipelineJob job{};                 // that makes the contents
   std::vector<TensorId> contents{};  // in the order in which they are made
   size_t received_at = 0;            // the number of the receiving stage's job in front of which the receive stands
+  int32_t sends_before = 0;  // how many of the receiving stage's messages the sending one needs for this job or before
 };
 
 struct PipelineReads {

@@ -119,7 +119,7 @@ void StageWriter::write_operation(int32_t index) {
 }
 
 void StageWriter::write_receive(const StageMessage& m) {
-  MessageAttributes attributes{.peer = whole_.ranks[static_cast<size_t>(m.from)]};
+  MessageAttributes attributes{.peer = whole_.ranks[static_cast<size_t>(m.from)], .sends_before = m.sends_before};
   std::vector<TensorId> outputs;
   for (const TensorId id : m.contents) {
     const Tensor& t = from_.tensor(id);

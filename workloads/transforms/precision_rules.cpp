@@ -80,6 +80,7 @@ constexpr PrecisionRule rules[] = {
     {OpKind::conv2d_int8, any, ResultWidth::full, integers},
     {OpKind::linear_int8, any, ResultWidth::full, integers},
     {OpKind::all_reduce, any, ResultWidth::widest, message},
+    {OpKind::delayed_all_reduce, any, ResultWidth::full, message},
     {OpKind::reduce_scatter, any, ResultWidth::widest, message},
     {OpKind::all_gather, any, ResultWidth::widest, message},
     {OpKind::broadcast, any, ResultWidth::full, message},

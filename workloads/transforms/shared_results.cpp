@@ -9,6 +9,7 @@
 #include <set>
 
 #include "gpusizer/error.hpp"
+#include "workloads/transforms/delayed_sum.hpp"
 #include "workloads/transforms/insertion.hpp"
 
 namespace gpusizer {
@@ -104,11 +105,21 @@ class Sharing {
     return edit_.apply(place_, OpKind::scale, layer, {value}, ScaleAttributes{o_.mean_share}, Phase::forward)[0];
   }
 
-  Slots add_up(const Slots& own) {
+  std::vector<TensorId> sums_of(const Slots& own) {
+    CollectiveAttributes attributes{o_.rank, o_.ranks};
+    if (o_.delay) {
+      std::vector<DelayedAddend> addends;
+      for (const auto& [slot, tensor] : own) addends.push_back({tensor, fmt::format("results.{}", slot)});
+      attributes.delay = *o_.delay;
+      return add_delayed_sum(edit_, place_, "results", addends, attributes);
+    }
     std::vector<TensorId> inputs;
     for (const auto& [slot, tensor] : own) inputs.push_back(tensor);
-    const auto sums = edit_.apply(place_, OpKind::all_reduce, "results", inputs,
-                                  CollectiveAttributes{o_.rank, o_.ranks}, Phase::communicate);
+    return edit_.apply(place_, OpKind::all_reduce, "results", inputs, attributes, Phase::communicate);
+  }
+
+  Slots add_up(const Slots& own) {
+    const std::vector<TensorId> sums = sums_of(own);
     Slots result;
     size_t next = 0;
     for (const auto& [slot, tensor] : own) result[slot] = sums[next++];
@@ -135,6 +146,11 @@ ResultNames result_names(const Program& whole) {
   for (const ProgramOutput& out : whole.outputs)
     names.outputs.push_back({out.name, slot(out.value), slot(out.count), out.summed});
   return names;
+}
+
+// The loss is the first of all results, and add_delayed_sum() names its slots.
+std::string delayed_loss_name(int64_t step, int32_t delay) {
+  return fmt::format("results.0:delayed.{}", step % (int64_t{delay} + 1));
 }
 
 Program share_results(Program program, const ResultNames& names, const SharedResultsOptions& options) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct SharedResultsOptions {
   // The loss and means are multiplied by it first: this rank's share of the samples, where nobody has weighted them yet
   // (local SGD, whose gradients are each rank's own).
   double mean_share = 1;
+  // The results of so many steps ago are told, as delayed_sum.hpp has it; zeros in the first steps, whose counts are 0 too.
+  std::optional<int32_t> delay{};
 };
 
 // The program with one all_reduce directly after its forward pass, of the loss, `correct`, all outputs in `names` and
@@ -41,5 +44,8 @@ struct SharedResultsOptions {
 // as several.
 // Throws Error(usage) where the program has an output that `names` does not know, or more than most_program_outputs.
 Program share_results(Program program, const ResultNames& names, const SharedResultsOptions& options);
+
+// The scalar that keeps the loss of a step, counted from 0, until `delay` steps later: for after the last step.
+std::string delayed_loss_name(int64_t step, int32_t delay);
 
 }  // namespace gpusizer

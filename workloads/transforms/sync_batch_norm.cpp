@@ -58,7 +58,7 @@ Program set_norm_group(const Program& forward, int64_t samples) {
   require_batch_norm(forward, "--norm-group");
   if (samples < 1 || forward.batch % samples != 0)
     throw Error(Fault::usage, fmt::format("a batch of {} is not made of groups of {}", forward.batch, samples),
-                "--norm-group", "use a divisor of the batch");
+                "--norm-group", "use a divisor of the batch; where that is the smaller last one of an epoch, --tail drop");
   ProgramCopy copy(forward, "groups of batch norms");
   for (const Operation& op : forward.operations) {
     Attributes attributes = op.attributes;

@@ -49,6 +49,12 @@ TEST(CheckpointHistory, ComesBackAsItWas) {
   EXPECT_TRUE(after.evaluations[1].evaluation.complete);
 }
 
+TEST(CheckpointHistory, LossesThatComeLaterAreMissed) {
+  LoopResult before = example();
+  before.losses.pop_back();
+  EXPECT_EQ(result_of(history_of(before), "c").losses, before.losses);
+}
+
 TEST(CheckpointHistory, ListsThatDoNotBelongTogetherAreRefused) {
   const auto refused = [](auto spoil) {
     History history = history_of(example());

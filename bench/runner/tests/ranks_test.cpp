@@ -175,6 +175,84 @@ TEST(Ranks, LocalStepsAverageTheirWeights) {
   expect_same_losses(one, config);
 }
 
+TEST(Ranks, LocalStepsGoOnFromACheckpointAsIfNothingHadBeen) {
+  const fs::path folder = fs::temp_directory_path() / "gpusizer_local_ranks_test";
+  fs::remove_all(folder);
+  fs::create_directories(folder / "undisturbed");
+  CaseConfig config = in_layout(small_lstm(), 2);  // adam, whose state is each rank's own between two checkpoints
+  config.parallel.mode = "local_sgd";
+  config.parallel.period = 2;
+  config.steps = 9;
+  config.checkpoint_every = 3;
+  config.checkpoint = folder / "undisturbed";
+  const auto expected = losses_of(run_ranks(config));
+  ASSERT_EQ(expected.size(), 9u);
+  config.checkpoint = folder;
+  CaseConfig begun = config;
+  begun.parallel.fault = FaultOptions{"throw", 1, 8};
+  EXPECT_EQ(run_ranks(begun).status, record::CaseStatus::failed);
+  config.checkpoint_of = case_id(complete_case(begun));
+  EXPECT_EQ(losses_of(run_ranks(config, true)), expected);
+  fs::remove_all(folder);
+}
+
+CaseConfig late_steps(CaseConfig config, std::int64_t dp, std::int64_t staleness) {
+  config = in_layout(std::move(config), dp);
+  config.parallel.mode = "async";
+  config.parallel.staleness = staleness;
+  return config;
+}
+
+TEST(Ranks, AsynchronousStepsWithoutStalenessAreSynchronous) {
+  expect_same_losses(small_lstm(), late_steps(small_lstm(), 2, 0));  // tails too
+}
+
+TEST(Ranks, AsynchronousStepsLearnLater) {
+  CaseConfig config = late_steps(small_lstm(), 2, 2);
+  config.optimizer = "sgd";
+  CaseConfig still = config;
+  still.lr = 1e-30;  // too little to change a weight
+  const record::Case record = run_ranks(config);
+  const auto got = losses_of(record), untrained = losses_of(run_ranks(still));
+  ASSERT_EQ(got.size(), 6u) << "the last steps' losses are told too";
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(got[i], untrained[i]) << "two steps have nothing to update with";
+  for (std::size_t i = 3; i < 6; ++i) EXPECT_NE(got[i], untrained[i]);
+  EXPECT_EQ(record.config.parallel->mode, "async");
+  EXPECT_EQ(record.config.parallel->staleness, 2);
+  EXPECT_GT(record.communication->bucket_bytes.at(0), 0);
+  EXPECT_EQ(record.communication->bucket_bytes.size(), 1u);
+}
+
+TEST(Ranks, AsynchronousRanksEndTogetherWhereNothingButTimeEndsThem) {
+  CaseConfig config = late_steps(small_lstm(), 2, 3);
+  config.steps.reset();
+  config.synthetic_samples = 0;
+  config.max_seconds = 0.1;
+  const record::Case record = run_ranks(config);
+  EXPECT_EQ(record.reason, "");
+  EXPECT_EQ(record.training.loss_curve.back().step, static_cast<std::int64_t>(record.measurement.step_seconds.size()));
+}
+
+TEST(Ranks, AsynchronousTrainingGoesOnFromACheckpointAsIfNothingHadBeen) {
+  const fs::path folder = fs::temp_directory_path() / "gpusizer_late_ranks_test";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  CaseConfig config = late_steps(small_lstm(), 2, 2);
+  config.steps = 9;
+  const auto expected = losses_of(run_ranks(config));
+  ASSERT_EQ(expected.size(), 9u);
+  config.checkpoint = folder;
+  config.checkpoint_every = 3;
+  CaseConfig begun = config;
+  begun.parallel.fault = FaultOptions{"throw", 1, 8};
+  EXPECT_EQ(run_ranks(begun).status, record::CaseStatus::failed);
+  config.checkpoint_of = case_id(complete_case(begun));
+  const record::Case record = run_ranks(config, true);
+  EXPECT_EQ(losses_of(record), expected);
+  EXPECT_EQ(*record.checkpoints->resumed_at_step, 6);
+  fs::remove_all(folder);
+}
+
 TEST(Ranks, CheckpointsGoOnInAnotherLayout) {
   const fs::path folder = fs::temp_directory_path() / "gpusizer_ranks_test";
   fs::remove_all(folder);

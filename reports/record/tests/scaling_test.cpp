@@ -80,6 +80,19 @@ TEST(Scaling, OtherWorkloadsFailedCasesAndUnknownIntervalsAreNotCompared) {
   EXPECT_NE(scaling.null_reason, "");
 }
 
+TEST(Scaling, AsynchronousTrainingIsNotComparedWithSynchronous) {
+  const auto late = [](std::int64_t ranks, std::int64_t staleness) {
+    Case run = on_ranks(ranks, 100.0 * static_cast<double>(ranks), 3);
+    run.config.parallel->mode = "async";
+    run.config.parallel->staleness = staleness;
+    return run;
+  };
+  EXPECT_FALSE(of({on_ranks(1, 100, 1), late(2, 1)}).cases[1].scaling);
+  EXPECT_FALSE(of({late(2, 1), late(4, 2)}).cases[1].scaling);
+  EXPECT_FALSE(of({late(2, 0), on_ranks(4, 190, 3)}).cases[1].scaling);
+  EXPECT_EQ(of({on_ranks(1, 100, 1), late(2, 1), late(4, 1)}).cases[2].scaling->baseline_ranks, 2);
+}
+
 TEST(Scaling, RanksOfAnotherSizeHaveNoEfficiency) {
   Case wide = on_ranks(1, 100, 1);
   wide.config.threads = 8;

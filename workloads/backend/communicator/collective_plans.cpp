@@ -77,7 +77,8 @@ std::vector<size_t> bytes_of(std::span<const Summand> tensors) {
 
 class CollectivePlan {
  public:
-  CollectivePlan(Communicator& communicator, std::span<const int32_t> ranks) : ranks_(ranks), run_(communicator) {
+  CollectivePlan(Communicator& communicator, std::span<const int32_t> ranks, Channel channel = Channel::collective)
+      : ranks_(ranks), run_(communicator, channel) {
     const auto own = std::ranges::find(ranks, communicator.rank());
     if (own == ranks.end() || std::ranges::adjacent_find(ranks, std::greater_equal<>{}) != ranks.end() ||
         ranks.front() < 0 || ranks.back() >= communicator.size())
@@ -212,8 +213,8 @@ size_t all_reduce_staging_bytes(std::span<const size_t> tensor_bytes, size_t ran
 }
 
 CollectiveRun all_reduce(Communicator& communicator, std::span<const int32_t> ranks, std::span<const Summand> tensors,
-                         std::span<std::byte> staging) {
-  CollectivePlan plan(communicator, ranks);
+                         std::span<std::byte> staging, Channel channel) {
+  CollectivePlan plan(communicator, ranks, channel);
   const std::vector<size_t> bytes = bytes_of(tensors);
   plan.give_staging(staging, all_reduce_staging_bytes(bytes, ranks.size()));
   if (total_of(bytes) < small_bucket_bytes) {

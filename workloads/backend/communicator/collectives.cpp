@@ -34,9 +34,9 @@ void CollectiveRun::post(const std::vector<Transfer>& round) {
   tickets_.clear();
   next_ticket_ = 0;
   for (const Transfer& t : round)
-    if (!t.source) tickets_.push_back(communicator_->receive(t.peer, Channel::collective, {t.target, t.bytes}));
+    if (!t.source) tickets_.push_back(communicator_->receive(t.peer, channel_, {t.target, t.bytes}));
   for (const Transfer& t : round)
-    if (t.source) tickets_.push_back(communicator_->send(t.peer, Channel::collective, {t.source, t.bytes}));
+    if (t.source) tickets_.push_back(communicator_->send(t.peer, channel_, {t.source, t.bytes}));
 }
 
 bool CollectiveRun::all_done() {

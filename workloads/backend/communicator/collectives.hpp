@@ -23,9 +23,10 @@ struct Summand {
   Element element = Element::f32;
 };
 
-// A collective of some of the world's ranks on Channel::collective: two rounds of messages, with sums between them.
+// A collective of some of the world's ranks on one channel: two rounds of messages, with sums between them.
 // Addresses are fixed when it is planned; start() and advance() then allocate nothing. All ranks that take part must
-// run the same collectives, over tensors of the same sizes, in the same order; between two ranks one at a time.
+// run the same collectives, over tensors of the same sizes, in the same order; between two ranks one at a time on each
+// channel.
 class CollectiveRun {
  public:
   // Begins a run; the one before it must have finished.
@@ -59,11 +60,12 @@ class CollectiveRun {
     size_t first_addend, elements;
     Element element;
   };
-  explicit CollectiveRun(Communicator& communicator) : communicator_(&communicator) {}
+  CollectiveRun(Communicator& communicator, Channel channel) : communicator_(&communicator), channel_(channel) {}
   void post(const std::vector<Transfer>& round);
   bool all_done();
 
   Communicator* communicator_;
+  Channel channel_;
   std::vector<Copy> before_;  // made before the first round
   std::vector<Transfer> first_, second_;
   std::vector<Sum> sums_;
@@ -80,7 +82,7 @@ class CollectiveRun {
 // (buckets smaller than small_bucket_bytes go whole to everybody instead, in one message each).
 // `ranks`: that take part, ascending, of the world. `staging`: as many bytes as all_reduce_staging_bytes says.
 CollectiveRun all_reduce(Communicator& communicator, std::span<const int32_t> ranks, std::span<const Summand> tensors,
-                         std::span<std::byte> staging);
+                         std::span<std::byte> staging, Channel channel = Channel::collective);
 size_t all_reduce_staging_bytes(std::span<const size_t> tensor_bytes, size_t rank_count);
 inline constexpr size_t small_bucket_bytes = 16384;
 

@@ -27,8 +27,8 @@ class CommunicationError : public Error {
 };
 
 // Messages of different channels do not wait for each other. Between two ranks those of one channel arrive in order.
-enum class Channel : uint8_t { control, collective, point_to_point };
-inline constexpr int channel_count = 3;
+enum class Channel : uint8_t { control, collective, point_to_point, delayed };
+inline constexpr int channel_count = 4;
 
 // The ranks of one case. Every rank has its own object; it may be used from several threads at once.
 class Communicator {

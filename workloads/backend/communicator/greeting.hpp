@@ -15,7 +15,7 @@
 namespace gpusizer {
 
 inline constexpr std::array<char, 8> greeting_magic{'g', 'p', 'u', 's', 'i', 'z', 'e', 'r'};
-inline constexpr uint32_t greeting_version = 1;  // changes with anything that goes over a connection
+inline constexpr uint32_t greeting_version = 2;  // changes with anything that goes over a connection
 
 // The first bytes of every connection, from the one who connects.
 struct Hello {

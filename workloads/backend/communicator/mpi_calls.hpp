@@ -19,7 +19,7 @@ struct MpiCalls {
   const char* library;  // "Open MPI v4.1.4, ..."
   // Starts MPI and names this rank. May end the process if MPI cannot start at all.
   int (*start)(int* rank, int* size);
-  // A message on one of four channels, each with an order of its own; at most 2^30 bytes. `from` may be any_rank.
+  // A message on one of mpi_channel_count channels, each with an order of its own; at most 2^30 bytes. `from` may be any_rank.
   int (*send)(int to, int channel, const void* bytes, size_t count, MpiRequest* request);
   int (*receive)(int from, int channel, void* bytes, size_t count, MpiRequest* request);
   // `done`: 0 or 1; then the request is void, and a receiver's `from` and `count` are what came.
@@ -30,9 +30,9 @@ struct MpiCalls {
   const char* (*error_text)(int code);
 };
 
-inline constexpr uint32_t mpi_calls_version = 1;
+inline constexpr uint32_t mpi_calls_version = 2;
 inline constexpr int any_rank = -1;
-inline constexpr int mpi_channel_count = 4;
+inline constexpr int mpi_channel_count = 5;
 inline constexpr size_t mpi_most_bytes = size_t{1} << 30U;
 // The name of the module's only symbol, a function without arguments that returns a `const MpiCalls*`.
 inline constexpr const char* mpi_calls_symbol = "gpusizer_mpi_calls";

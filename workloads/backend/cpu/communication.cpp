@@ -27,7 +27,8 @@ void require_same_everywhere(const KernelRequest& r, TensorId id) {
       t.shape.size() == 4 && t.dtype != DType::i32 && (t.role == Role::activation || t.role == Role::gradient);
   if (message && image && !r.layouts.is_blocked(id)) refuse("it does not lie in blocks of channels as images do");
   if (r.op.kind == OpKind::all_gather && r.layouts.is_blocked(id)) refuse("images are not gathered");
-  const bool summed = r.op.kind == OpKind::all_reduce || r.op.kind == OpKind::reduce_scatter;
+  const bool summed = r.op.kind == OpKind::all_reduce || r.op.kind == OpKind::delayed_all_reduce ||
+                      r.op.kind == OpKind::reduce_scatter;
   if (summed && t.dtype == DType::i32) refuse("integers are not summed");
 }
 
@@ -54,7 +55,7 @@ class Communication final : public Kernel, public CommunicationTask {
     for (size_t i = 0; i < op_.outputs.size(); ++i)
       buffers_.outputs.push_back(memory(a, op_.outputs[i], output_bytes_[i]));
     buffers_.staging = {a.workspace, static_cast<size_t>(workspace_bytes())};
-    task_ = communication_task(op_, *a.communicator, buffers_);
+    task_ = communication_task(op_, *a.communicator, buffers_, *a.background);
   }
   void run() override { throw Error(Fault::failed, "a communication is started, not run", "layer " + op_.layer); }
 

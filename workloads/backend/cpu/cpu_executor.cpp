@@ -41,7 +41,7 @@ CpuExecutor::CpuExecutor(std::vector<LoweredProgram> programs, int threads, Comm
   for (const LoweredProgram& p : programs_) Layouts(p.program, engine_.vector.lanes).add_weights(weights);
   for (size_t i = 0; i < programs_.size(); ++i) compiled_.push_back(compile(i, weights));
   if (std::ranges::any_of(compiled_, [](const Compiled& c) { return c.streams.communicates(); }))
-    runner_ = std::make_unique<StreamRunner>(*communicator_);
+    runner_ = std::make_unique<StreamRunner>(*communicator_, &background_);
 }
 
 CpuExecutor::Compiled CpuExecutor::compile(size_t index, const Layouts::WeightNames& weights) {
@@ -69,7 +69,7 @@ CpuExecutor::Compiled CpuExecutor::compile(size_t index, const Layouts::WeightNa
     const KernelRequest request{engine_, *c.layouts, program, program.operations[i]};
     const bool computes = stream_of(program.operations[i].kind) == compute_stream;
     c.kernels.push_back(computes ? with_rounded_results(request, make_kernel(request)) : make_kernel(request));
-    c.kernels.back()->bind({c.tensors, arena_.data() + placed.workspaces[i].offset, communicator_});
+    c.kernels.back()->bind({c.tensors, arena_.data() + placed.workspaces[i].offset, communicator_, &background_});
     c.tasks.push_back(computes ? nullptr : &dynamic_cast<CommunicationTask&>(*c.kernels.back()));
   }
   return c;
@@ -93,6 +93,7 @@ void CpuExecutor::reorder(const onednn::Desc& from, void* source, const onednn::
 
 void CpuExecutor::write(std::string_view tensor, std::span<const float> values) {
   const Persistent& p = persistent(tensor, values.size());
+  if (runner_) runner_->settle();
   if (p.dtype == DType::i32) {
     auto* out = reinterpret_cast<int32_t*>(p.address);
     std::ranges::transform(values, out, [](float v) { return static_cast<int32_t>(v); });
@@ -103,6 +104,7 @@ void CpuExecutor::write(std::string_view tensor, std::span<const float> values) 
 
 void CpuExecutor::read(std::string_view tensor, std::span<float> values) {
   const Persistent& p = persistent(tensor, values.size());
+  if (runner_) runner_->settle();
   if (p.dtype == DType::i32) {
     const auto* in = reinterpret_cast<const int32_t*>(p.address);
     std::transform(in, in + values.size(), values.begin(), [](int32_t v) { return static_cast<float>(v); });

@@ -64,6 +64,7 @@ class CpuExecutor final : public Executor {
   StepResult results_[in_flight];
   size_t first_result_ = 0, result_count_ = 0;
   int64_t steps_ = 0;
+  BackgroundCollectives background_;
   std::unique_ptr<StreamRunner> runner_;  // where a program communicates; the first to go
 };
 

@@ -80,6 +80,7 @@ constexpr Row table[] = {
     {OpKind::batch_norm_sums, batch_norm_sums},
     {OpKind::batch_norm_apply_backward, batch_norm_apply_backward},
     {OpKind::all_reduce, communication},
+    {OpKind::delayed_all_reduce, communication},
     {OpKind::reduce_scatter, communication},
     {OpKind::all_gather, communication},
     {OpKind::broadcast, communication},

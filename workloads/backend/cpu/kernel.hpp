@@ -14,6 +14,7 @@
 #include "workloads/program/program.hpp"
 
 namespace gpusizer {
+class BackgroundCollectives;
 class Communicator;
 }
 
@@ -34,7 +35,8 @@ struct Engine {
 struct Addresses {
   std::span<std::byte* const> tensors;  // by tensor of the program
   std::byte* workspace = nullptr;
-  Communicator* communicator = nullptr;  // of programs of several ranks
+  Communicator* communicator = nullptr;  // of programs of several ranks, as is what goes on between steps
+  BackgroundCollectives* background = nullptr;
 };
 
 class Kernel {

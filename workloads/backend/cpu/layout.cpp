@@ -9,6 +9,7 @@
 
 #include "gpusizer/error.hpp"
 #include "workloads/backend/cpu/int8_products.hpp"
+#include "workloads/program/operations.hpp"
 
 namespace gpusizer::cpu {
 
@@ -63,6 +64,8 @@ bool passes_on(OpKind kind) {
 // The inputs and results of a collective that belong together.
 std::vector<std::pair<TensorId, TensorId>> exchanged(const Operation& op) {
   std::vector<std::pair<TensorId, TensorId>> pairs;
+  if (op.kind == OpKind::delayed_all_reduce)  // the sums, then what is kept of each in every slot
+    for (size_t i = 0; i < op.outputs.size(); ++i) pairs.emplace_back(op.inputs[i % given_inputs(op)], op.outputs[i]);
   if (op.kind != OpKind::all_reduce && op.kind != OpKind::reduce_scatter) return pairs;
   const auto& a = std::get<CollectiveAttributes>(op.attributes);
   for (size_t i = 0, result = 0; i < op.inputs.size() && result < op.outputs.size(); ++i)

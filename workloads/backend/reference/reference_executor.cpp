@@ -55,7 +55,8 @@ void run_one(const reference::Call& call, void (*kernel)(const reference::Call&)
 // Tensors go to other ranks as they are here: in double.
 class Communication final : public CommunicationTask {
  public:
-  Communication(const Program& program, const reference::Call& call, Communicator& communicator)
+  Communication(const Program& program, const reference::Call& call, Communicator& communicator,
+                BackgroundCollectives& background)
       : program_(program), call_(call) {
     CommunicationBuffers buffers{.element = Element::f64};
     std::vector<size_t> input_bytes;
@@ -67,7 +68,7 @@ class Communication final : public CommunicationTask {
     for (const auto& view : call.outputs) buffers.outputs.push_back(std::as_writable_bytes(view.values));
     staging_.resize(communication_staging_bytes(*call.operation, input_bytes));
     buffers.staging = staging_;
-    task_ = communication_task(*call.operation, communicator, buffers);
+    task_ = communication_task(*call.operation, communicator, buffers, background);
   }
   void start() override { task_->start(); }
   bool advance() override {
@@ -104,7 +105,7 @@ ReferenceExecutor::ReferenceExecutor(std::vector<LoweredProgram> programs, Commu
     c.streams = stream_plan(c.lowered.program);
     place_tensors(c);
     make_calls(c);
-    if (c.streams.communicates() && !runner_) runner_ = std::make_unique<StreamRunner>(*communicator);
+    if (c.streams.communicates() && !runner_) runner_ = std::make_unique<StreamRunner>(*communicator, &background_);
   }
 }
 
@@ -143,7 +144,7 @@ void ReferenceExecutor::make_calls(Compiled& c) {
       call.outputs.push_back({&p.tensor(id).shape, c.values[static_cast<size_t>(id.index)]});
     const bool computes = stream_of(op.kind) == compute_stream;
     c.kernels.push_back(computes ? reference::kernel(op.kind).run : nullptr);
-    c.tasks.push_back(computes ? nullptr : std::make_unique<Communication>(p, call, *communicator_));
+    c.tasks.push_back(computes ? nullptr : std::make_unique<Communication>(p, call, *communicator_, background_));
     c.calls.push_back(std::move(call));
   }
 }
@@ -165,12 +166,14 @@ const ReferenceExecutor::Persistent& ReferenceExecutor::persistent(std::string_v
 
 void ReferenceExecutor::write_double(std::string_view tensor, std::span<const double> values) {
   persistent(tensor, values.size());
+  if (runner_) runner_->settle();
   Persistent& to = persistent_.find(tensor)->second;
   std::ranges::copy(values, to.values.begin());
   round_values(to.dtype, to.values);
 }
 
 void ReferenceExecutor::read_double(std::string_view tensor, std::span<double> values) const {
+  if (runner_) runner_->settle();
   std::ranges::copy(persistent(tensor, values.size()).values, values.begin());
 }
 
@@ -179,6 +182,7 @@ void ReferenceExecutor::write(std::string_view tensor, std::span<const float> va
 }
 
 void ReferenceExecutor::read(std::string_view tensor, std::span<float> values) {
+  if (runner_) runner_->settle();
   std::ranges::transform(persistent(tensor, values.size()).values, values.begin(),
                          [](double value) { return static_cast<float>(value); });
 }

@@ -69,6 +69,7 @@ class ReferenceExecutor final : public Executor {
   std::map<std::string, Persistent, std::less<>> persistent_;
   std::deque<StepResult> finished_;
   int64_t steps_ = 0;
+  BackgroundCollectives background_;
   std::unique_ptr<StreamRunner> runner_;  // where a program communicates; the first to go
 };
 

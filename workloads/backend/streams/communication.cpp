@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "workloads/backend/streams/delayed_sum.hpp"
 #include "workloads/program/operations.hpp"
 
 namespace gpusizer {
@@ -80,14 +81,21 @@ CollectiveRun collective(const Operation& op, Communicator& communicator, const 
 }  // namespace
 
 size_t communication_staging_bytes(const Operation& op, std::span<const size_t> input_bytes) {
-  if (op.kind != OpKind::all_reduce && op.kind != OpKind::reduce_scatter) return 0;
-  const auto& a = std::get<CollectiveAttributes>(op.attributes);
-  return op.kind == OpKind::all_reduce ? all_reduce_staging_bytes(input_bytes, a.ranks.size())
-                                       : reduce_to_owners_staging_bytes(input_bytes, a.owners, a.rank, a.ranks.size());
+  const auto* a = std::get_if<CollectiveAttributes>(&op.attributes);
+  switch (op.kind) {
+    case OpKind::all_reduce:
+    case OpKind::delayed_all_reduce:
+      return all_reduce_staging_bytes(input_bytes.first(given_inputs(op)), a->ranks.size());
+    case OpKind::reduce_scatter:
+      return reduce_to_owners_staging_bytes(input_bytes, a->owners, a->rank, a->ranks.size());
+    default: return 0;
+  }
 }
 
 std::unique_ptr<CommunicationTask> communication_task(const Operation& op, Communicator& communicator,
-                                                      const CommunicationBuffers& b) {
+                                                      const CommunicationBuffers& b,
+                                                      BackgroundCollectives& background) {
+  if (op.kind == OpKind::delayed_all_reduce) return std::make_unique<DelayedSum>(op, communicator, b, background);
   if (op.kind != OpKind::send && op.kind != OpKind::receive)
     return std::make_unique<CollectiveTask>(collective(op, communicator, b));
   const bool sends = op.kind == OpKind::send;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "workloads/backend/communicator/collectives.hpp"
+#include "workloads/backend/streams/background_collectives.hpp"
 #include "workloads/backend/streams/stream_runner.hpp"
 #include "workloads/program/operation.hpp"
 
@@ -20,10 +21,12 @@ struct CommunicationBuffers {
   Element element = Element::f32;  // what sums are taken of
 };
 
-// Scratch memory that the operation needs, from the bytes of its inputs.
+// Scratch memory that the operation needs, from the bytes of its inputs. That of delayed sums is in use between steps;
+// one for all of them will do.
 size_t communication_staging_bytes(const Operation& op, std::span<const size_t> input_bytes);
 
 std::unique_ptr<CommunicationTask> communication_task(const Operation& op, Communicator& communicator,
-                                                      const CommunicationBuffers& buffers);
+                                                      const CommunicationBuffers& buffers,
+                                                      BackgroundCollectives& background);
 
 }  // namespace gpusizer

@@ -22,10 +22,15 @@ std::string text_of(const std::exception_ptr& error) {
 
 }  // namespace
 
-StreamRunner::StreamRunner(Communicator& communicator)
-    : communicator_(communicator), thread_([this] { communicate(); }) {}
+StreamRunner::StreamRunner(Communicator& communicator, BackgroundCollectives* background)
+    : communicator_(communicator), background_(background), thread_([this] { communicate(); }) {}
 
 StreamRunner::~StreamRunner() {
+  try {
+    settle();
+  } catch (const std::exception&) {
+    // Nobody touches its memory any more, and whoever needs the other ranks next will say so.
+  }
   stop_ = true;
   wake();
   thread_.join();
@@ -53,6 +58,19 @@ double StreamRunner::run(const StreamPlan& plan, StepWork& work, std::span<doubl
     throw;
   }
   return exposed;
+}
+
+void StreamRunner::settle() {
+  const std::lock_guard lock(moving_);
+  try {
+    while (!settled()) {
+      throw_if_failed();
+      if (!move_streams()) communicator_.pause();
+    }
+  } catch (...) {
+    fail(std::current_exception());
+    throw;
+  }
 }
 
 void StreamRunner::begin(const StreamPlan& plan, StepWork& work, std::span<double> operation_seconds) {
@@ -112,7 +130,7 @@ void StreamRunner::fail(std::exception_ptr error) {
 }
 
 bool StreamRunner::move_streams() {
-  bool moved = false;
+  bool moved = background_ && background_->advance();
   for (size_t s = compute_stream + 1; s < streams_.size(); ++s) moved = move_stream(s) || moved;
   return moved;
 }
@@ -144,6 +162,7 @@ bool StreamRunner::move_stream(size_t index) {
 // Nothing is under way, and nothing can be started before computation goes on.
 bool StreamRunner::idle() const {
   if (!plan_) return true;
+  if (!settled()) return false;
   for (size_t s = compute_stream + 1; s < streams_.size(); ++s) {
     const auto& steps = plan_->streams[s];
     if (streams_[s].started || (streams_[s].next < steps.size() && reached(steps[streams_[s].next].needs)))

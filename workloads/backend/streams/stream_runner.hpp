@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "workloads/backend/communicator/communicator.hpp"
+#include "workloads/backend/streams/background_collectives.hpp"
 #include "workloads/backend/streams/stream_plan.hpp"
 
 namespace gpusizer {
@@ -31,10 +32,13 @@ class StepWork {
 };
 
 // One step at a time. Whoever has to wait moves the messages on: the computing thread while it waits for a result, the
-// runner's own thread while the other computes. A step allocates nothing.
+// runner's own thread while the other computes, and between steps where anything goes on in the background. A step
+// allocates nothing.
 class StreamRunner {
  public:
-  explicit StreamRunner(Communicator& communicator);
+  // `background`: what tasks post there is moved on with the steps; nullptr: nothing is. It must outlive this.
+  explicit StreamRunner(Communicator& communicator, BackgroundCollectives* background = nullptr);
+  // Waits for what is still under way: other ranks may need it.
   ~StreamRunner();
   StreamRunner(const StreamRunner&) = delete;
   StreamRunner& operator=(const StreamRunner&) = delete;
@@ -44,6 +48,9 @@ class StreamRunner {
   // Throws what an operation threw, on either thread; then the communicator is aborted, so that the other ranks end
   // too, and each further call throws the same.
   double run(const StreamPlan& plan, StepWork& work, std::span<double> operation_seconds = {});
+
+  // Between steps: waits until nothing goes on in the background. Throws as run() does.
+  void settle();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -60,12 +67,14 @@ class StreamRunner {
   bool move_streams();
   bool move_stream(size_t stream);
   bool idle() const;
+  bool settled() const { return !background_ || background_->idle(); }
   void fail(std::exception_ptr error);
   void throw_if_failed();
   void wake();
   void communicate();
 
   Communicator& communicator_;
+  BackgroundCollectives* background_;
   // Who holds it may move messages. The counters may be read by all; computation alone writes its own.
   std::mutex moving_;
   const StreamPlan* plan_ = nullptr;  // of the step in progress

@@ -14,7 +14,7 @@ class CommunicationErrors : public testing::TestWithParam<std::string> {};
 
 TEST_P(CommunicationErrors, RefusesProgramsWithoutTheirRanks) {
   const auto refusal = [&](int rank, int count, Communicator* c) -> std::string {
-    Exchange e(rank, count);
+    RankExchange e(rank, count);
     e.keep("kept", e.apply(OpKind::all_reduce, {e.state("own0", {4})}, e.collective())[0]);
     const auto backend = make_backend(GetParam());
     const Device device = backend->probe().devices.at(0);
@@ -38,7 +38,7 @@ TEST_P(CommunicationErrors, RefusesProgramsWithoutTheirRanks) {
 TEST_P(CommunicationErrors, AnErrorOnOneRankEndsAll) {
   std::string again;
   const auto errors = errors_of_ranks(2, [&](Communicator& c) {
-    Exchange e(c.rank(), 2);
+    RankExchange e(c.rank(), 2);
     ProgramBuilder& b = e.builder();
     const TensorId labels = b.input("labels", {2}, DType::i32);
     const auto out = b.apply(OpKind::softmax_cross_entropy, "loss", {e.given("x", {2, 3}), labels}, LossAttributes{});
@@ -72,7 +72,7 @@ TEST_P(CommunicationErrors, AnErrorOnOneRankEndsAll) {
 // The executor goes away while others still wait for it.
 TEST_P(CommunicationErrors, ARankThatLeavesIsMissed) {
   const auto errors = errors_of_ranks(2, [&](Communicator& c) {
-    Exchange e(c.rank(), 2);
+    RankExchange e(c.rank(), 2);
     e.keep("kept", e.apply(OpKind::all_reduce, {e.state("own0", {5000})}, e.collective())[0]);
     const auto x = executor_of(e, GetParam(), &c);
     if (c.rank() == 1) return;

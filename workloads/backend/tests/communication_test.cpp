@@ -15,14 +15,14 @@ namespace {
 
 class Communication : public testing::TestWithParam<std::string> {
  protected:
-  using Build = std::function<void(Exchange&)>;
+  using Build = std::function<void(RankExchange&)>;
 
   // One step on each rank; what is kept on each of them. Persistent tensors start with values_on(), inputs have them
   // too.
-  static std::vector<Values> run(int count, const std::function<void(Exchange&, int)>& build, int steps = 1) {
+  static std::vector<Values> run(int count, const std::function<void(RankExchange&, int)>& build, int steps = 1) {
     std::vector<Values> kept(static_cast<size_t>(count));
     on_ranks(count, [&](Communicator& c) {
-      Exchange e(c.rank(), count);
+      RankExchange e(c.rank(), count);
       build(e, c.rank());
       const auto x = executor_of(e, GetParam(), &c);
       initialize(*x, 1, 1);
@@ -52,7 +52,7 @@ class Communication : public testing::TestWithParam<std::string> {
 
 TEST_P(Communication, AllReduceSumsInOrderOfTheRanks) {
   for (const int count : {1, 2, 3, 4}) {
-    const auto kept = run(count, [](Exchange& e, int) {
+    const auto kept = run(count, [](RankExchange& e, int) {
       const auto sums = e.apply(OpKind::all_reduce, {e.given("x", {3, 5}), e.given("y", {40, 400}), e.given("z", {})},
                                 e.collective());
       for (size_t i = 0; i < sums.size(); ++i) e.keep("kept" + std::to_string(i), sums[i]);
@@ -71,7 +71,7 @@ TEST_P(Communication, AllReduceSumsInOrderOfTheRanks) {
 }
 
 TEST_P(Communication, ReduceScatterGivesEachSumToItsOwner) {
-  const auto kept = run(3, [](Exchange& e, int rank) {
+  const auto kept = run(3, [](RankExchange& e, int rank) {
     const auto sums = e.apply(OpKind::reduce_scatter, {e.given("x", {7}), e.given("y", {2, 9000}), e.given("z", {4})},
                               e.collective({2, 0, 2}));
     ASSERT_EQ(sums.size(), rank == 2 ? 2u : rank == 0 ? 1u : 0u);
@@ -84,7 +84,7 @@ TEST_P(Communication, ReduceScatterGivesEachSumToItsOwner) {
 }
 
 TEST_P(Communication, AllGatherPutsTheRanksInOrder) {
-  const auto kept = run(3, [](Exchange& e, int) {
+  const auto kept = run(3, [](RankExchange& e, int) {
     e.keep("kept", e.apply(OpKind::all_gather, {e.given("x", {2, 5})}, e.collective())[0]);
   });
   for (const Values& of_rank : kept)
@@ -92,7 +92,7 @@ TEST_P(Communication, AllGatherPutsTheRanksInOrder) {
 }
 
 TEST_P(Communication, BroadcastOverwritesWithWhatTheOwnersHave) {
-  const auto kept = run(3, [](Exchange& e, int) {
+  const auto kept = run(3, [](RankExchange& e, int) {
     e.apply(OpKind::broadcast, {e.state("own0", {6}), e.state("own1", {3, 3000})}, e.collective({1, 2}));
   });
   for (const Values& of_rank : kept) {
@@ -105,7 +105,7 @@ TEST_P(Communication, BroadcastOverwritesWithWhatTheOwnersHave) {
 TEST_P(Communication, MessagesCrossEachOther) {
   const auto kept = run(
       2,
-      [](Exchange& e, int rank) {
+      [](RankExchange& e, int rank) {
         MessageAttributes expected = e.message(1 - rank);
         expected.contents = {{"first", {300, 400}, DType::f32, Role::activation},
                              {"second", {3}, DType::f32, Role::gradient}};
@@ -123,7 +123,7 @@ TEST_P(Communication, MessagesCrossEachOther) {
 }
 
 TEST_P(Communication, AMessageMayOverwriteWhatPersists) {
-  const auto kept = run(2, [](Exchange& e, int rank) {
+  const auto kept = run(2, [](RankExchange& e, int rank) {
     const TensorId own = e.state("own0", {4, 4});
     e.apply(rank == 0 ? OpKind::send : OpKind::receive, {own}, e.message(1 - rank));
   });
@@ -132,7 +132,7 @@ TEST_P(Communication, AMessageMayOverwriteWhatPersists) {
 
 // A result goes on to the next rank, and so on around: each link waits for what it reads.
 TEST_P(Communication, AChainOfMessagesAndSums) {
-  const auto kept = run(3, [](Exchange& e, int rank) {
+  const auto kept = run(3, [](RankExchange& e, int rank) {
     ProgramBuilder& b = e.builder();
     TensorId x = e.given("x", {8});
     if (rank > 0) {
@@ -148,7 +148,7 @@ TEST_P(Communication, AChainOfMessagesAndSums) {
 }
 
 TEST_P(Communication, SumsOfShortTypesAreRounded) {
-  const auto kept = run(2, [](Exchange& e, int) {
+  const auto kept = run(2, [](RankExchange& e, int) {
     ProgramBuilder& b = e.builder();
     const TensorId narrow = b.apply(OpKind::cast, "narrow", {e.given("x", {9})}, CastAttributes{DType::bf16})[0];
     const TensorId sum = e.apply(OpKind::all_reduce, {narrow}, e.collective())[0];
@@ -163,7 +163,7 @@ TEST_P(Communication, SumsOfShortTypesAreRounded) {
 }
 
 TEST_P(Communication, SharesOfParts) {
-  const auto kept = run(1, [](Exchange& e, int) {
+  const auto kept = run(1, [](RankExchange& e, int) {
     ProgramBuilder& b = e.builder();
     const TensorId x = e.given("x", {3}), y = e.given("y", {2, 2});
     const auto one = [&](OpKind kind, const char* name, std::vector<TensorId> inputs, Attributes a = {}) {
@@ -211,7 +211,7 @@ TEST_P(Communication, CountsLabels) {
 
 TEST_P(Communication, ProfilesWhatIsUnderWay) {
   on_ranks(2, [&](Communicator& c) {
-    Exchange e(c.rank(), 2);
+    RankExchange e(c.rank(), 2);
     e.keep("kept", e.apply(OpKind::all_reduce, {e.state("own0", {5000})}, e.collective())[0]);
     const auto x = executor_of(e, GetParam(), &c);
     initialize(*x, 1, 1);

@@ -17,9 +17,9 @@
 namespace gpusizer {
 
 // A program of one rank: tensors that other ranks have too, and results that stay to be read.
-class Exchange {
+class RankExchange {
  public:
-  Exchange(int rank, int count) : rank_(rank), b_("exchange", 1) {
+  RankExchange(int rank, int count) : rank_(rank), b_("exchange", 1) {
     for (int r = 0; r < count; ++r) ranks_.push_back(r);
     rate_ = b_.scalar("learning_rate", 0);
   }
@@ -63,7 +63,7 @@ inline std::vector<float> values_on(int rank, size_t count) {
 }
 
 // The finished program on one thread of a backend's first device.
-inline std::unique_ptr<Executor> executor_of(Exchange& e, const std::string& name, Communicator* c) {
+inline std::unique_ptr<Executor> executor_of(RankExchange& e, const std::string& name, Communicator* c) {
   const auto backend = make_backend(name);
   Device device = backend->probe().devices.at(0);
   device.threads = 1;

@@ -39,6 +39,28 @@ std::vector<OutputRule> all_reduce_outputs(const RuleContext& c) {
   return out;
 }
 
+// (x..., kept..., steps) -> the sums of `delay` steps ago, kept... in place
+//   kept: slot 0 for each x, then slot 1 ..., `delay` + 1 slots in all; steps: how many were taken before this one.
+// The step's x go into slot (steps mod (delay + 1)) and become their sums there while the next steps are computed; what
+// is told lies in the slot after it. So the first `delay` steps tell what the slots began with.
+std::vector<OutputRule> delayed_all_reduce_outputs(const RuleContext& c) {
+  const auto& a = collective_of(c);
+  c.require(a.delay >= 0, fmt::format("a sum cannot be told {} steps later", a.delay));
+  const size_t slots = static_cast<size_t>(a.delay) + 1, count = (c.inputs.size() - 1) / (slots + 1);
+  c.require(count > 0 && c.inputs.size() == count * (slots + 1) + 1,
+            fmt::format("{} inputs are no whole number of tensors with {} slots each", c.inputs.size(), slots));
+  c.require(c.inputs.back()->shape.empty() && is_persistent(c.inputs.back()->role), "steps are not counted");
+  std::vector<OutputRule> out;
+  for (size_t i = 0; i < count; ++i) out.push_back(sum_of(*c.inputs[i]));
+  for (size_t i = count; i + 1 < c.inputs.size(); ++i) {
+    const Tensor &kept = *c.inputs[i], &x = *c.inputs[i % count];
+    c.require(is_persistent(kept.role) && kept.shape == x.shape, fmt::format("{} cannot keep {}", kept.name, x.name));
+    c.require(x.dtype == DType::f32 && kept.dtype == DType::f32, fmt::format("{} is not f32", x.name));
+    out.push_back({.suffix = "", .shape = {}, .in_place_of = static_cast<int>(i)});
+  }
+  return out;
+}
+
 // (x...) -> the sums that this rank owns, in the order of the inputs
 std::vector<OutputRule> reduce_scatter_outputs(const RuleContext& c) {
   const auto& a = collective_of(c);
@@ -102,6 +124,7 @@ Gradients all_reduce_gradients(ProgramBuilder&, int32_t, const Gradients& dys, c
 
 constexpr OperationRule table[] = {
     {OpKind::all_reduce, "all_reduce", all_reduce_outputs, nullptr, all_reduce_gradients, true},
+    {OpKind::delayed_all_reduce, "delayed_all_reduce", delayed_all_reduce_outputs, nullptr, nullptr, true},
     {OpKind::reduce_scatter, "reduce_scatter", reduce_scatter_outputs, nullptr, nullptr, true},
     {OpKind::all_gather, "all_gather", all_gather_outputs, nullptr, nullptr, true},
     {OpKind::broadcast, "broadcast", broadcast_outputs, nullptr, nullptr, true},

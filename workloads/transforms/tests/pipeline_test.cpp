@@ -8,6 +8,8 @@
 #include <set>
 
 #include "gpusizer/error.hpp"
+#include "workloads/lowering/memory_plan.hpp"
+#include "workloads/lowering/plain_target.hpp"
 #include "workloads/program/optimizer.hpp"
 #include "workloads/transforms/check_schedule.hpp"
 #include "workloads/transforms/gradient_accumulation.hpp"
@@ -189,6 +191,42 @@ TEST(Pipeline, SchedulesKeepTheirNumberOfMicroBatches) {
   for (int64_t s = 0; s < 4; ++s) {
     EXPECT_EQ(most_under_way(all.stages[static_cast<size_t>(s)].step.program), 6);
     EXPECT_EQ(most_under_way(few.stages[static_cast<size_t>(s)].step.program), 4 - s);
+  }
+}
+
+// What a stage's step needs beside what persists and what is bound.
+int64_t planned_bytes(const Program& stage) {
+  Target target = plain_target();
+  target.tensor_bytes = [](const Tensor& t) {
+    return t.role == Role::input ? 0 : element_count(t.shape) * element_bytes(t.dtype);
+  };
+  const std::vector<LoweredProgram> programs{lower(stage, target)};
+  const MemoryPlan plan = plan_memory(programs);
+  EXPECT_TRUE(check_plan(programs, plan).empty());
+  return plan.transient_bytes;
+}
+
+int64_t bytes_of_largest_message(const Program& stage) {
+  int64_t most = 0;
+  for (const Operation& op : stage.operations)
+    if (op.kind == OpKind::send || op.kind == OpKind::receive)
+      for (const TensorId id : op.kind == OpKind::send ? op.inputs : op.outputs)
+        most = std::max(most, element_count(stage.tensor(id).shape) * element_bytes(stage.tensor(id).dtype));
+  return most;
+}
+
+TEST(Pipeline, MemoryGrowsWithTheDepthAndNotWithTheMicroBatches) {
+  for (const int32_t stages : {2, 4}) {
+    const CutStep few = cut_step({"temporal", 4, stages, 8, alternating});
+    const CutStep many = cut_step({"temporal", 4, stages, 24, alternating});
+    const CutStep all = cut_step({"temporal", 4, stages, 24, gpipe});
+    for (size_t s = 0; s < static_cast<size_t>(stages); ++s) {
+      const int64_t message = bytes_of_largest_message(few.stages[s].step.program);
+      const int64_t of_few = planned_bytes(few.stages[s].step.program), of_many = planned_bytes(many.stages[s].step.program);
+      constexpr int64_t numbers = 16 * 4 * 64;  // of 16 more micro-batches: losses and counts, which are results
+      EXPECT_LE(of_many, of_few + numbers) << "stage " << s << " of " << stages << ", messages of " << message;
+      EXPECT_GT(planned_bytes(all.stages[s].step.program), of_many + 8 * message) << s;
+    }
   }
 }
 

@@ -45,7 +45,8 @@ TEST(StreamPlan, OnlyWhoReadsTheSumWaitsForIt) {
   EXPECT_EQ(plan.totals, (StreamCounts{4, 1, 0, 0}));
 }
 
-// What arrives is sent on: the message out waits for the message in, computation for neither.
+// What arrives is sent on: the message out waits for the message in, that for the computation before it, and computation
+// for neither.
 TEST(StreamPlan, MessagesWaitForMessages) {
   ProgramBuilder b("relay", 1);
   relu(b, "a", b.input("x", {4}));
@@ -53,9 +54,22 @@ TEST(StreamPlan, MessagesWaitForMessages) {
   const TensorId got = b.apply(OpKind::receive, "receive", {}, from, Phase::communicate)[0];
   b.apply(OpKind::send, "send", {got}, MessageAttributes{2, {}}, Phase::communicate);
   const StreamPlan plan = stream_plan(b.finish());
-  EXPECT_FALSE(plan.streams[compute_stream][0].awaited);
-  EXPECT_EQ(plan.streams[receive_stream][0].needs, StreamCounts{});
-  EXPECT_EQ(plan.streams[send_stream][0].needs, (StreamCounts{0, 0, 0, 1}));
+  EXPECT_FALSE(plan.streams[compute_stream][0].waits);
+  EXPECT_EQ(plan.streams[receive_stream][0].needs, (StreamCounts{1, 0, 0, 0}));
+  EXPECT_EQ(plan.streams[send_stream][0].needs, (StreamCounts{1, 0, 0, 1}));
+}
+
+// Two messages out to one rank and one to another; what comes answers the first of the two.
+TEST(StreamPlan, AnAnswerWaitsForWhatItAnswers) {
+  ProgramBuilder b("answer", 1);
+  const TensorId x = b.persistent("x", {4}, Role::parameter, {});
+  for (const int32_t peer : {2, 1, 2}) b.apply(OpKind::send, "send", {x}, MessageAttributes{peer, {}}, Phase::communicate);
+  const MessageAttributes from{2, {{"got", {4}, DType::f32, Role::activation}}, 1};
+  const TensorId got = b.apply(OpKind::receive, "receive", {}, from, Phase::communicate)[0];
+  relu(b, "a", got);
+  const StreamPlan plan = stream_plan(b.finish());
+  EXPECT_EQ(plan.streams[receive_stream][0].needs, (StreamCounts{0, 0, 1, 0}));
+  EXPECT_EQ(plan.streams[compute_stream][0].needs, (StreamCounts{0, 0, 1, 1}));
 }
 
 // An update overwrites what is still on its way to another rank.
