@@ -16,12 +16,6 @@
 
 namespace gpusizer::cuda {
 
-namespace {
-
-int64_t aligned(int64_t bytes) { return (bytes + 255) / 256 * 256; }
-
-}  // namespace
-
 CompiledProgram::CompiledProgram(const LoweredProgram& program, const ProgramPlacement& placed, std::byte* arena,
                                  const Traits& traits, Libraries& libraries)
     : lowered_(program), checks_(input_checks(program.program)) {

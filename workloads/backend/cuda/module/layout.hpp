@@ -17,6 +17,9 @@ Element element_of(const Tensor& t);
 
 int64_t stored_bytes(const Tensor& t);
 
+// To a multiple of what every access is happy with.
+inline int64_t aligned(int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
 // The tensor as [outer, channels, pixels] on the host and [outer, pixels, channels] on the device.
 struct ImageShape {
   int64_t outer, channels, pixels;

@@ -21,9 +21,18 @@ struct Row {
 
 // What is not here is refused when a program is lowered.
 constexpr Row table[] = {
+    {OpKind::conv2d, convolution},
+    {OpKind::conv2d_backward_data, convolution_backward_data},
+    {OpKind::conv2d_backward_weights, convolution_backward_weights},
+    {OpKind::batch_norm, batch_norm},
+    {OpKind::batch_norm_backward, batch_norm_backward},
     {OpKind::relu, relu},
     {OpKind::relu_backward, relu_backward},
     {OpKind::add, add},
+    {OpKind::max_pool, max_pool},
+    {OpKind::max_pool_backward, max_pool_backward},
+    {OpKind::avg_pool, average_pool},
+    {OpKind::avg_pool_backward, average_pool_backward},
     {OpKind::flatten, flatten},
     {OpKind::flatten_backward, flatten},
     {OpKind::linear, linear},

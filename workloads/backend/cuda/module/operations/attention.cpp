@@ -11,8 +11,6 @@ namespace gpusizer::cuda {
 
 namespace {
 
-int64_t aligned(int64_t bytes) { return (bytes + 255) / 256 * 256; }
-
 // Sizes, and where the heads of qkv [batch * sequence, 3 hidden] and context [batch * sequence, hidden] begin.
 struct Heads {
   int64_t batch, heads, sequence, size, hidden;
