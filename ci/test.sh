@@ -74,7 +74,20 @@ targets() {
   done
 }
 
-configure() { cmake --preset "$1" -DGPUSIZER_TESTS=ON -DCMAKE_UNITY_BUILD=ON; }
+# What of the CUDA backend is built: every architecture only with --full; with sanitizers the emulated device at most.
+cuda_options() {
+  case $1 in
+    release) if [[ $full == yes ]]; then printf '%s\n' -UGPUSIZER_CUDA_ARCHITECTURES; else printf '%s\n' '-DGPUSIZER_CUDA_ARCHITECTURES=75;90'; fi ;;
+    asan) printf '%s\n' -DGPUSIZER_CUDA=EMULATED ;;
+    tsan) printf '%s\n' -DGPUSIZER_CUDA=OFF ;;
+  esac
+}
+
+configure() {
+  local cuda
+  mapfile -t cuda < <(cuda_options "$1")
+  cmake --preset "$1" -DGPUSIZER_TESTS=ON -DCMAKE_UNITY_BUILD=ON "${cuda[@]}"
+}
 
 # Keeps going after an error: one room that does not compile hides no other's tests.
 build() {
