@@ -23,7 +23,6 @@ int next_thread(Context* reusable) {
     return next;
   }
   thread.fiber = running.idle[static_cast<size_t>(--running.idle_count)];
-  renew_fiber(*thread.fiber);
   return next;
 }
 
@@ -64,7 +63,8 @@ void finish_thread(Context* fiber) {
   const int next = running.faulty ? -1 : next_thread(fiber);
   if (next >= 0) become(next);
   if (next >= 0 && running.thread[static_cast<size_t>(next)].fiber == fiber) return;
-  running.idle[static_cast<size_t>(running.idle_count++)] = fiber;
+  // For the thread sanitizer two threads of one fiber follow each other, so there each has a fiber of its own.
+  if (!under_thread_sanitizer()) running.idle[static_cast<size_t>(running.idle_count++)] = fiber;
   switch_fiber(*fiber, next < 0 ? *running.own : *running.thread[static_cast<size_t>(next)].fiber);
 }
 
@@ -106,6 +106,7 @@ void wait_for_turn() {
   const int next = running.faulty ? -1 : next_thread(nullptr);
   if (next >= 0) become(next);
   if (next == self) return;
+  if (next < 0) happens_before(&order_tags.end);
   switch_fiber(*fiber, next < 0 ? *running.own : *running.thread[static_cast<size_t>(next)].fiber);
 }
 

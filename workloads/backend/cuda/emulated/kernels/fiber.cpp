@@ -98,12 +98,6 @@ void free_fiber(Context& fiber) {
   fiber = {};
 }
 
-void renew_fiber(Context& fiber) {
-  if (!fiber.tsan_fiber) return;
-  __tsan_destroy_fiber(fiber.tsan_fiber);
-  fiber.tsan_fiber = __tsan_create_fiber(0);
-}
-
 void describe_own_stack(Context& own) {
   if (__tsan_get_current_fiber) own.tsan_fiber = __tsan_get_current_fiber();
   if (own.stack_bottom) return;

@@ -15,7 +15,7 @@ struct Context {
   void* fake_stack = nullptr;  // the address sanitizer's
 };
 
-// Under the thread sanitizer each CUDA thread is a new fiber to it, ordered with others only where we say so.
+// Under the thread sanitizer every fiber is a thread of its own, ordered with others only where we say so.
 bool under_thread_sanitizer();
 void happens_before(void* tag);  // what this fiber did so far is seen by ...
 void happens_after(void* tag);   // ... whoever calls this with the same tag later
@@ -23,8 +23,6 @@ void happens_after(void* tag);   // ... whoever calls this with the same tag lat
 // Makes a stack on which `entry` starts at the first switch. Throws std::bad_alloc. `entry` must never return.
 Context make_fiber(void (*entry)());
 void free_fiber(Context& fiber);
-// A new CUDA thread starts on this idle fiber: for the thread sanitizer it is another one.
-void renew_fiber(Context& fiber);
 // Fills in the running thread's own stack, before its first switch away.
 void describe_own_stack(Context& own);
 

@@ -24,14 +24,9 @@ constexpr size_t shared_guard_bytes = 64;
 constexpr unsigned char guard_byte = 0xa5;
 constexpr unsigned char unset_byte = 0xff;  // NaN in every floating-point type
 
-// Each thread of the process keeps its own fibers from block to block.
+// Fibers are kept from block to block and from thread to thread of the process, one grid at a time.
 struct FiberPool {
-  Context own;
   std::vector<std::unique_ptr<Context>> fibers;
-  FiberPool() = default;
-  FiberPool(const FiberPool&) = delete;
-  FiberPool& operator=(const FiberPool&) = delete;
-  ~FiberPool() { clear(); }
 
   void grow(size_t count) {
     while (fibers.size() < count) fibers.push_back(std::make_unique<Context>(make_fiber(run_threads)));
@@ -43,8 +38,13 @@ struct FiberPool {
 };
 
 FiberPool& fiber_pool() {
-  thread_local FiberPool pool;
-  return pool;
+  static FiberPool* one = new FiberPool;  // never destroyed: a kernel may run while the process ends
+  return *one;
+}
+
+Context& own_context() {
+  thread_local Context own;
+  return own;
 }
 
 void order_threads(uint32_t seed) {
@@ -98,12 +98,18 @@ std::string waiting_threads() {
   return text.append(" ").append(std::to_string(running.threads - running.alive)).append(" have ended");
 }
 
+// Threads that were stopped somewhere have done what they did before that.
+void happens_after_all() {
+  for (char& tag : order_tags.barrier) happens_after(&tag);
+  for (char& tag : order_tags.warp) happens_after(&tag);
+}
+
 std::string run_block(const Grid& grid, uint3 block, uint32_t seed) {
   FiberPool& pool = fiber_pool();
   prepare_block(grid, block, seed);
   offer_fibers(pool);
-  describe_own_stack(pool.own);
-  running.own = &pool.own;
+  running.own = &own_context();
+  describe_own_stack(*running.own);
 #if defined(__SANITIZE_ADDRESS__)
   const size_t guard = 0;  // the sanitizer has its own behind the exact length
 #else
@@ -117,6 +123,7 @@ std::string run_block(const Grid& grid, uint3 block, uint32_t seed) {
   happens_before(&order_tags.start);
   const bool ended = start_first_thread();
   happens_after(&order_tags.end);
+  if (!ended) happens_after_all();
   running.shared = nullptr;
   if (!ended && !running.faulty) note_fault(waiting_threads());
   for (size_t i = 0; i < guard; ++i)

@@ -85,7 +85,7 @@ __global__ void write_past_dynamic_shared(float* x, int count) {
   float* shared = static_cast<float*>(emu::dyn_smem());
   shared[threadIdx.x + 1] = 1;
   __syncthreads();
-  x[threadIdx.x % count] = 1;
+  if (threadIdx.x < static_cast<unsigned>(count)) x[threadIdx.x] = 1;
 }
 
 __global__ void missing_sync(float* x, int count) {
@@ -104,7 +104,7 @@ __global__ void divergent_sync(float* x, int count) {
   } else {
     __syncthreads();
   }
-  x[threadIdx.x % count] = 1;
+  if (threadIdx.x < static_cast<unsigned>(count)) x[threadIdx.x] = 1;
 }
 
 __global__ void shuffle_without_half_the_warp(float* x, int) {
