@@ -12,6 +12,7 @@
 #include "bench/cli/terminal.hpp"
 #include "ci/compare/compare.hpp"
 #include "ci/compare/glob.hpp"
+#include "ci/dashboards/trend_page.hpp"
 #include "ci/history/check.hpp"
 #include "ci/history/history_text.hpp"
 #include "gpusizer/error.hpp"
@@ -79,17 +80,26 @@ ci::Rules check_rules(const Options& options) {
 }  // namespace
 
 int history_show(const Arguments& arguments) {
-  Options options("history show", "[flags]", "  gpusizer history show\n  gpusizer history show --case 'resnet*' --json\n");
+  Options options("history show", "[flags]", "  gpusizer history show\n  gpusizer history show --case 'resnet*' --json\n"
+                  "  gpusizer history show --format html --commit-url https://example.org/commit/ --out trend.html\n");
   add_history_flags(options);
   add_patterns(options);
   options.flag("runs", "N", "of each series at most, the newest [500]");
-  options.toggle("json", "every point as JSON");
+  options.flag("format", "terminal|html|json", "html is one page with a chart for each series [terminal]");
+  options.flag("commit-url", "URL", "what to put before a commit to make a link of it, on the page");
+  options.toggle("json", "the same as --format json: every point");
   options.flag("out", "FILE", "write it there instead of to standard output");
   if (options.parse(arguments)) return 0;
+  const std::string format = options.has("json") ? "json" : options.value("format").value_or("terminal");
+  if (format != "terminal" && format != "html" && format != "json")
+    throw Error(Fault::usage, fmt::format("there is no format '{}'", format), "--format", "use terminal, html or json");
   const ci::History history(history_folder(options), false);
   const auto trends = trends_of(history, options, count_in(options, "runs", 500, 1'000'000));
   const render::Look look = options.value("out") ? render::Look{} : look_of_stdout();
-  put_text(options.has("json") ? ci::trends_json(trends) : ci::trends_text(trends, look), options.value("out"));
+  put_text(format == "html"   ? ci::trend_page(trends, {.commit_url = options.value("commit-url").value_or("")})
+           : format == "json" ? ci::trends_json(trends)
+                              : ci::trends_text(trends, look),
+           options.value("out"));
   return 0;
 }
 
