@@ -17,6 +17,7 @@
 #include "bench/runner/rank_team.hpp"
 #include "bench/runner/training_run.hpp"
 #include "reports/record/fingerprint.hpp"
+#include "workloads/backend/device_memory.hpp"
 
 namespace gpusizer {
 namespace {
@@ -192,6 +193,8 @@ record::Case run_case(const CaseConfig& config, const std::string& id, const Cas
     context.lockstep.together([&] { check_fit(*prepared); });
     run_prepared(record, *prepared, context);
   } catch (const OutOfMemory& error) {
+    set_status(record, CaseStatus::oom, error.what());
+  } catch (const OutOfDeviceMemory& error) {
     set_status(record, CaseStatus::oom, error.what());
   } catch (const std::bad_alloc&) {
     set_status(record, CaseStatus::oom, "the system gave no more memory");
