@@ -44,9 +44,10 @@ std::string shown(const std::optional<double>& value, const std::string& unit) {
   return value ? render::significant(*value) + (unit == "1" ? "" : " " + unit) : "-";
 }
 
+// Tokens go before the escapes, which would hide them from the last look.
 std::string in_markdown(const std::string& text) {
   std::string safe;
-  for (const char c : text) {
+  for (const char c : without_tokens(text)) {
     if (std::string_view("\\`*_{}[]<>()#+!|~").find(c) != std::string_view::npos) safe += '\\';
     safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
   }
