@@ -12,6 +12,7 @@
 #include "bench/cli/options.hpp"
 #include "bench/cli/progress_line.hpp"
 #include "bench/cli/run_request.hpp"
+#include "bench/cli/run_simulated.hpp"
 #include "bench/cli/terminal.hpp"
 #include "bench/cli/wait_policy.hpp"
 #include "bench/machine/describe.hpp"
@@ -79,6 +80,9 @@ std::filesystem::path agreed_out(std::optional<DefaultOut>& claimed, const std::
 int run_command(const Arguments& arguments) {
   Options options = run_options();
   if (options.parse(arguments)) return 0;
+  if (is_simulated(options)) return run_simulated(options, arguments);
+  if (options.has("trace"))
+    throw Error(Fault::usage, "a trace is made of simulated steps only", "--trace", "add --device simulated:GPU, or leave it out");
   const World world = find_world(process_environment());
   const Arguments words = with_ranks(arguments, options, world);
   Options all = run_options();

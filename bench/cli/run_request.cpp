@@ -27,6 +27,7 @@ constexpr const char* kRunExamples =
     "  gpusizer run --model bert-mini --sweep devices=1,2,4 --scaling strong --out s.json   speed-up over ranks\n"
     "  gpusizer run --model bert-base --parallel dp=2,pp=4 --stages 3,3,3,3 --accumulate 8 --batch 16 --out p.json\n"
     "  mpirun -np 4 gpusizer run --model bert-mini --devices 4 --out m.json          one process for each rank\n"
+    "  gpusizer run --model bert-large --device simulated:H100-SXM5x64 --precision bf16 --trace t.json   not here\n"
     "  gpusizer run --suite my.json --as c7i.xlarge                                this machine is a c7i.xlarge\n"
     "  gpusizer run --suite my.json --checkpoint saved --out r.json                save after each epoch, and then\n"
     "  gpusizer run --resume r.json                                                go on after an interruption\n"
@@ -116,6 +117,7 @@ Options run_options() {
   options.flag("resume", "REPORT", "go on with the unfinished cases of a report; all settings come from it");
   options.flag("as", "INSTANCE", "this machine is such an instance, as in gpusizer list instances");
   options.flag("out", "FILE", "where the report goes [gpusizer-<time>.json in this folder]");
+  options.flag("trace", "FILE", "of a simulated device: the step for a trace viewer (chrome://tracing, Perfetto)");
   options.toggle("json", "print the report as JSON on standard output too");
   options.toggle("quiet", "no progress on standard error");
   options.many("sweep", "KEY=A,B,...", "run the case once with each value of a flag, as devices=1,2,4; may be repeated for the product; ; separates values with commas");

@@ -20,7 +20,7 @@ using record::Provenance;
 constexpr double measurement_noise = 0.02;  // relative sd of one published or measured rate
 // Half widths of the log rate in back-tests of the simulated device on published rates of one GPU: alone, and corrected by
 // the same workload elsewhere.
-constexpr double half_width_alone = 0.65, half_width_corrected = 0.40;
+constexpr double half_width_alone = 0.60, half_width_corrected = 0.38;
 constexpr std::size_t most_corrections = 9;
 constexpr double farthest_factor = 4;  // beyond so many times the largest measured count little is known
 
@@ -131,6 +131,10 @@ PredictedRate from_simulation(const RunPlace& asked, std::vector<const KnownRate
 }
 
 }  // namespace
+
+PredictedRate simulated_alone(double samples_per_second) {
+  return from_simulation({}, {}, [&](const RunPlace&) { return samples_per_second; });
+}
 
 PredictedRate predict_rate(const RunPlace& asked, std::span<const KnownRate> all, const SimulatedRate& simulated) {
   const auto known = usable(all);

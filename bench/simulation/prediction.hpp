@@ -46,4 +46,7 @@ using SimulatedRate = std::function<double(const RunPlace&)>;
 // simulated device alone. Predicted rates among `known` are never used. Intervals are those of back-tests.
 PredictedRate predict_rate(const RunPlace& asked, std::span<const KnownRate> known, const SimulatedRate& simulated);
 
+// The simulated device's own rate with the interval that it has alone.
+PredictedRate simulated_alone(double samples_per_second);
+
 }  // namespace gpusizer

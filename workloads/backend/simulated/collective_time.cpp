@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formulas.
+// The formulas of collectives, each as its header has it.
 #include "workloads/backend/simulated/collective_time.hpp"
 
 #include <algorithm>
