@@ -34,7 +34,7 @@ const ExportFormat& export_format_named(const std::string& name) {
   std::string known;
   for (const ExportFormat& format : kFormats) {
     if (format.name == name) return format;
-    known += (known.empty() ? "" : ", ") + std::string(format.name);
+    known.append(known.empty() ? "" : ", ").append(format.name);
   }
   throw Error(Fault::usage, "there is no export format '" + name + "'", "--format", "use one of " + known);
 }

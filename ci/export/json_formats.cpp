@@ -24,7 +24,7 @@ OutJson benchmarks_of(const ExportInput& input, record::Better better) {
   for (const ExportRow& row : rows_of(input)) {
     if (row.better != better) continue;
     OutJson entry = {{"name", row.case_id + "/" + row.metric}, {"unit", row.unit}, {"value", row.value}};
-    if (row.low && row.high) entry["range"] = "± " + record::shortest_text((*row.high - *row.low) / 2);
+    if (row.low && row.high) entry["range"] = fmt::format("± {}", record::shortest_text((*row.high - *row.low) / 2));
     entry["extra"] = extra_of(row);
     list.push_back(entry);
   }

@@ -137,10 +137,10 @@ std::vector<ExportFile> write_otava(const ExportInput& input) {
   std::vector<ExportFile> files;
   for (const auto& [hash, sheet] : sheets) {
     std::string text = "time,commit";
-    for (const std::string& metric : sheet.metrics) text += "," + in_csv(metric);
+    for (const std::string& metric : sheet.metrics) text += fmt::format(",{}", in_csv(metric));
     for (const auto& [name, values] : sheet.lines) {
-      text += "\n" + name.first + "," + in_csv(name.second);
-      for (const std::string& metric : sheet.metrics) text += "," + (values.contains(metric) ? record::shortest_text(values.at(metric)) : "");
+      text += fmt::format("\n{},{}", name.first, in_csv(name.second));
+      for (const std::string& metric : sheet.metrics) text += fmt::format(",{}", values.contains(metric) ? record::shortest_text(values.at(metric)) : "");
     }
     files.push_back({hash, text + "\n"});
   }

@@ -41,7 +41,7 @@ std::string outcome_xml(const Judgement& j) {
 }
 
 std::string shown(const std::optional<double>& value, const std::string& unit) {
-  return value ? render::significant(*value) + (unit == "1" ? "" : " " + unit) : "-";
+  return value ? render::significant(*value).append(unit == "1" ? "" : " ").append(unit == "1" ? "" : unit) : "-";
 }
 
 // Tokens go before the escapes, which would hide them from the last look.
