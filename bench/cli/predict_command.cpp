@@ -62,7 +62,7 @@ Options predict_options() {
 
 std::int64_t count_of(const Options& options, const char* flag, std::int64_t otherwise) {
   const auto text = options.value(flag);
-  return text ? sizing::parse_count(*text, std::string("--") + flag) : otherwise;
+  return text ? sizing::parse_count(*text, fmt::format("--{}", flag)) : otherwise;
 }
 
 const cloud::Gpu& gpu_of(const Options& options, const cloud::Catalog& catalog) {

@@ -25,7 +25,7 @@ namespace {
 CaseConfig config_of(const Options& options, const SimulatedDevice& device) {
   for (const char* flag : {"suite", "sweep", "resume", "as"})
     if (options.has(flag))
-      throw Error(Fault::usage, "a simulated run is one case, and on no instance", std::string("--") + flag, "leave it out");
+      throw Error(Fault::usage, "a simulated run is one case, and on no instance", fmt::format("--{}", flag), "leave it out");
   CaseConfig config;
   for (const Setting& setting : settings())
     if (const auto text = options.value(std::string(setting.name))) setting.set(config, parse_setting(setting, *text));
