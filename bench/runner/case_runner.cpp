@@ -91,8 +91,7 @@ void check_fit(const PreparedCase& prepared) {
 }
 
 // A rehearsal that never took place must not be taken for one that was survived.
-void flag_missed_fault(record::Case& record, const CaseConfig& config, const LoopResult& result) {
-  const auto& fault = config.parallel.fault;
+void flag_missed_fault(record::Case& record, const std::optional<FaultOptions>& fault, const LoopResult& result) {
   const auto steps = static_cast<std::int64_t>(result.steps.size());
   if (fault && fault->step > steps)
     add_flag(record, "fault_not_rehearsed", fmt::format("A fault was to be rehearsed at step {}, and the case ended after {}.",
@@ -118,7 +117,7 @@ void train_alone(record::Case& record, PreparedCase& prepared, const CaseContext
     throw;
   }
   judge(record, result, context.stop());
-  flag_missed_fault(record, prepared.config, result);
+  flag_missed_fault(record, prepared.config.parallel.fault, result);
 }
 
 // Of a case that does not end by itself after a signal.
@@ -131,7 +130,7 @@ record::Case cut_short(record::Case record, const LoopResult& result, const Loop
 
 void train_in_ranks(record::Case& record, PreparedCase prepared, const CaseContext& context) {
   const LoopPlan plan = prepared.loop;
-  const CaseConfig config = prepared.config;
+  const auto fault = prepared.config.parallel.fault;
   const std::string unit(prepared.model->sample_unit);
   TeamRequest request{.case_id = record.id, .record = record, .stop = context.stop, .resumed = context.resumed,
                       .lockstep = context.lockstep};
@@ -149,7 +148,7 @@ void train_in_ranks(record::Case& record, PreparedCase prepared, const CaseConte
   if (!context.lockstep.leads()) return;  // rank 0 has the figures
   record = outcome.record;
   judge(record, outcome.result, context.stop());
-  flag_missed_fault(record, config, outcome.result);
+  flag_missed_fault(record, fault, outcome.result);
 }
 
 // The layout must be that of the processes.

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "bench/stopping/distributions.hpp"
+#include "reports/record/distributions.hpp"
 #include "reports/record/statistics.hpp"
 
 namespace gpusizer {
@@ -27,7 +27,7 @@ void fill_ar1(MeanInterval& it, double n) {
   const double r = std::clamp(it.lag1 + (1 + 4 * std::max(it.lag1, 0.0)) / n, 0.0, kLargestLag1);
   it.lag1_corrected = r;
   it.ar1_degrees = few_samples(std::max(3.0, n * (1 - r) / (1 + r) - 1), n);
-  it.ar1_half_width = student_t_quantile(kConfidence, it.ar1_degrees) * it.standard_deviation / std::sqrt(n) *
+  it.ar1_half_width = record::student_t_quantile(kConfidence, it.ar1_degrees) * it.standard_deviation / std::sqrt(n) *
                       std::sqrt((1 + r) / (1 - r));
 }
 
@@ -46,7 +46,7 @@ void fill_batches(MeanInterval& it, std::span<const double> y, double n) {
   const auto b = static_cast<double>(it.batch);
   it.batch_variance = n * b / ((n - b) * (n - b + 1)) * batch_squares(y, static_cast<std::size_t>(it.batch), it.mean);
   it.batch_degrees = few_samples(1.5 * (n / b - 1), n);
-  it.batch_half_width = student_t_quantile(kConfidence, it.batch_degrees) * std::sqrt(it.batch_variance / n);
+  it.batch_half_width = record::student_t_quantile(kConfidence, it.batch_degrees) * std::sqrt(it.batch_variance / n);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "bench/stopping/distributions.hpp"
+#include "reports/record/distributions.hpp"
 #include "reports/record/statistics.hpp"
 
 namespace gpusizer {
@@ -36,8 +36,8 @@ StallRate stall_rate(std::int64_t stalls, std::int64_t steps) {
   if (steps == 0) return it;
   const auto n = static_cast<double>(steps), k = static_cast<double>(stalls);
   it.rate = k / n;
-  it.low = stalls == 0 ? 0.0 : chi_square_quantile(0.025, 2 * k) / (2 * n);
-  it.high = chi_square_quantile(0.975, 2 * (k + 1)) / (2 * n);
+  it.low = stalls == 0 ? 0.0 : record::chi_square_quantile(0.025, 2 * k) / (2 * n);
+  it.high = record::chi_square_quantile(0.975, 2 * (k + 1)) / (2 * n);
   return it;
 }
 

@@ -27,7 +27,6 @@ std::vector<Exchange> exchanges_of(const Program& p, int32_t rank) {
     Exchange e{.operation = i, .kind = op.kind, .name = operation_name(op.kind), .layer = op.layer, .rank = rank};
     if (const auto* c = std::get_if<CollectiveAttributes>(&op.attributes)) {
       e.rank = c->rank, e.peers = c->ranks, e.owners = c->owners, e.delay = c->delay;
-      e.delayed = c->delay > 0;
     } else {
       e.peers = {std::get<MessageAttributes>(op.attributes).peer};
     }
@@ -111,7 +110,7 @@ class Run {
       ++done_[rank][stream];
       return true;
     }
-    if (e->delayed) {
+    if (e->delay > 0) {
       finish(*e, rank);
       return true;
     }

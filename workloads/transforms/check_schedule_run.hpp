@@ -28,7 +28,6 @@ struct Exchange {
   int32_t rank = 0;                        // whose it is: a collective says so itself
   std::vector<int32_t> peers{}, owners{};  // a collective's ranks and owners; a message's other rank
   std::vector<ExchangedTensor> tensors{};
-  bool delayed = false;  // a delayed sum: within a step it waits for nobody
   int32_t delay = 0;
   size_t number = 0;  // among those of its group, or of its pair of ranks and direction, on this rank
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gpusizer/error.hpp"
-#include "reports/sizing/scaling/quantile.hpp"
+#include "reports/record/distributions.hpp"
 
 namespace gpusizer::scaling {
 namespace {
@@ -40,7 +40,7 @@ Transfer transfer(std::span<const Anchor> anchors, double source_seconds, std::o
   Transfer result{.anchors = static_cast<int>(anchors.size())};
   result.log_sd = (few ? pooled_sd : std::sqrt(squares / (k - 1))) * std::sqrt(1 + 1 / k);
   const double centre = std::log(source_seconds) + mean + (lambda == 0 ? 0 : lambda * std::log(*roofline_ratio));
-  const double half = (few ? normal_95 : student_quantile(0.95, result.anchors - 1)) * result.log_sd;
+  const double half = (few ? normal_95 : record::student_t_quantile(0.95, result.anchors - 1)) * result.log_sd;
   result.seconds = std::exp(centre);
   result.low = std::exp(centre - half);
   result.high = std::exp(centre + half);

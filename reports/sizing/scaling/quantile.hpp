@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantiles of a list of numbers, and Student's t for the intervals of few anchors.
+// Quantiles of a list of numbers, also of weighted ones.
 #pragma once
 
-#include <span>
 #include <utility>
 #include <vector>
 
+#include "reports/record/statistics.hpp"
+
 namespace gpusizer::scaling {
 
-// By linear interpolation between order statistics (type 7 of Hyndman & Fan, 1996); 0 <= share <= 1, no empty list.
-double quantile(std::vector<double> values, double share);
-double median(std::vector<double> values);
+using record::median;
+using record::quantile;
 
 // The smallest value at which the weights of the values up to it reach `share` of all. Pairs of (value, weight), not empty.
 double weighted_quantile(std::vector<std::pair<double, double>> values, double share);
-
-// The x with P(T <= x) = p for Student's t with a whole number of degrees of freedom, by the closed form of its
-// distribution (Abramowitz & Stegun 26.7.3 and 26.7.4) and bisection; 0.5 <= p < 1, degrees >= 1.
-double student_quantile(double p, int degrees);
 
 }  // namespace gpusizer::scaling

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "gpusizer/error.hpp"
+#include "reports/record/distributions.hpp"
 #include "reports/sizing/scaling/anchor_transfer.hpp"
 #include "reports/sizing/scaling/batch_law.hpp"
 #include "reports/sizing/scaling/population.hpp"
@@ -138,10 +139,10 @@ TEST(PrecisionLaw, Composition) {
 }
 
 TEST(StudentQuantile, AgreesWithTables) {
-  EXPECT_NEAR(student_quantile(0.95, 1), 6.313752, 1e-6);
-  EXPECT_NEAR(student_quantile(0.95, 2), 2.919986, 1e-6);
-  EXPECT_NEAR(student_quantile(0.95, 7), 1.894579, 1e-6);
-  EXPECT_NEAR(student_quantile(0.975, 10), 2.228139, 1e-6);
+  EXPECT_NEAR(record::student_t_quantile(0.95, 1), 6.313752, 1e-6);
+  EXPECT_NEAR(record::student_t_quantile(0.95, 2), 2.919986, 1e-6);
+  EXPECT_NEAR(record::student_t_quantile(0.95, 7), 1.894579, 1e-6);
+  EXPECT_NEAR(record::student_t_quantile(0.975, 10), 2.228139, 1e-6);
 }
 
 TEST(Population, SeriesOfOneLawGiveThatLaw) {

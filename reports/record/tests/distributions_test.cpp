@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantiles against published tables, including degrees of freedom that are not whole.
-#include "bench/stopping/distributions.hpp"
+#include "reports/record/distributions.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <stdexcept>
 
-namespace gpusizer {
+namespace gpusizer::record {
 namespace {
 
 TEST(Distributions, StudentTOfTheTables) {
@@ -58,4 +58,4 @@ TEST(Distributions, RefuseWhatHasNoAnswer) {
 }
 
 }  // namespace
-}  // namespace gpusizer
+}  // namespace gpusizer::record

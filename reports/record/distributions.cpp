@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Student's t and chi-square by the incomplete beta and gamma functions, inverted by bisection: slow, plain and sure.
-#include "bench/stopping/distributions.hpp"
+#include "reports/record/distributions.hpp"
 
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <stdexcept>
 
-namespace gpusizer {
+namespace gpusizer::record {
 namespace {
 
 constexpr double kTiny = 1e-300;
@@ -110,4 +110,4 @@ double chi_square_quantile(double p, double degrees) {
   return invert([&](double x) { return chi_square_cdf(x, degrees); }, p, 0.0);
 }
 
-}  // namespace gpusizer
+}  // namespace gpusizer::record
