@@ -18,8 +18,8 @@ namespace {
 using record::Provenance;
 
 constexpr double measurement_noise = 0.02;  // relative sd of one published or measured rate
-// Half widths of the log rate in back-tests of the simulated device on published rates of one GPU: alone, and corrected by
-// the same workload elsewhere.
+// Half widths of the log rate of the simulated device, alone and corrected by the same workload elsewhere: set by hand, near
+// the 90 % bands of its back-test on published rates of one GPU.
 constexpr double half_width_alone = 0.60, half_width_corrected = 0.38;
 constexpr std::size_t most_corrections = 9;
 constexpr double farthest_factor = 4;  // beyond so many times the largest measured count little is known

@@ -43,7 +43,8 @@ using SimulatedRate = std::function<double(const RunPlace&)>;
 
 // In this order: the same place was measured (measured or published); the same GPU, precision and batch at other counts (the
 // tiered model); the same workload elsewhere (the simulated device, corrected by the median of what it misses there); the
-// simulated device alone. Predicted rates among `known` are never used. Intervals are those of back-tests.
+// simulated device alone. Predicted rates among `known` are never used. Intervals are those of back-tests, but for the
+// simulated device's, which are set by hand.
 PredictedRate predict_rate(const RunPlace& asked, std::span<const KnownRate> known, const SimulatedRate& simulated);
 
 // The simulated device's own rate with the interval that it has alone.
