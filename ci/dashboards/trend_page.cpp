@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "ci/compare/sentences.hpp"
+#include "reports/render/text.hpp"
 #include "reports/render/units.hpp"
 
 namespace gpusizer::ci {
@@ -30,19 +31,6 @@ text{fill:var(--soft);font:11px system-ui,sans-serif}ul{margin:.2rem 0;padding-l
 details{color:var(--soft)}table{border-collapse:collapse;font-size:13px;width:100%}td,th{padding:.1rem .4rem;text-align:right;border-top:1px solid var(--line)}td:first-child,th:first-child{text-align:left}
 )";
 
-std::string in_html(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '&') safe += "&amp;";
-    else if (c == '<') safe += "&lt;";
-    else if (c == '>') safe += "&gt;";
-    else if (c == '"') safe += "&quot;";
-    else if (c == '\'') safe += "&#39;";
-    else safe += c;
-  }
-  return safe;
-}
-
 std::string value_words(double value, const std::string& unit) {
   if (unit == "s" && value > 0) return render::time_text(value);
   if (unit == "B" && value >= 0) return render::bytes_text(value);
@@ -52,9 +40,9 @@ std::string value_words(double value, const std::string& unit) {
 bool is_commit(const std::string& text) { return !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos; }
 
 std::string commit_html(const std::string& commit, const PageOptions& options) {
-  const std::string shown = in_html(commit.substr(0, 10));
+  const std::string shown = render::markup_text(commit.substr(0, 10));
   if (options.commit_url.empty() || !is_commit(commit)) return shown.empty() ? "no commit" : shown;
-  return fmt::format("<a href=\"{}{}\">{}</a>", in_html(options.commit_url), commit, shown);
+  return fmt::format("<a href=\"{}{}\">{}</a>", render::markup_text(options.commit_url), commit, shown);
 }
 
 // Where a run and a value lie in the chart.
@@ -95,14 +83,14 @@ std::string chart(const Trend& trend) {
   svg += fmt::format("<polyline class=\"run\" points=\"{}\"/>", line);
   svg += fmt::format("<text x=\"0\" y=\"{:.0f}\">{}</text><text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">{}</text>", kHeight - 4,
                      utc_of(trend.points.front().time_ms).substr(0, 10), kWidth, kHeight - 4, utc_of(trend.points.back().time_ms).substr(0, 10));
-  return svg + fmt::format("<text x=\"0\" y=\"10\">{}</text></svg>", in_html(value_words(frame.high, trend.key.unit)));
+  return svg + fmt::format("<text x=\"0\" y=\"10\">{}</text></svg>", render::markup_text(value_words(frame.high, trend.key.unit)));
 }
 
 std::string shifts_html(const Trend& trend, const PageOptions& options) {
   std::string list;
   for (const LevelShift& shift : trend.shifts) {
-    const std::string said = shift.accepted ? fmt::format(" accepted by {}: {}", in_html(shift.author), in_html(shift.reason))
-                             : shift.false_alarm ? fmt::format(" no shift ({}: {})", in_html(shift.author), in_html(shift.reason)) : "";
+    const std::string said = shift.accepted ? fmt::format(" accepted by {}: {}", render::markup_text(shift.author), render::markup_text(shift.reason))
+                             : shift.false_alarm ? fmt::format(" no shift ({}: {})", render::markup_text(shift.author), render::markup_text(shift.reason)) : "";
     list += fmt::format("<li class=\"{}\">{} at {}, {}{}</li>", tone_of_shift(shift), signed_percent(shift.change), commit_html(shift.commit, options),
                         utc_of(shift.time_ms).substr(0, 10), said);
   }
@@ -115,14 +103,14 @@ std::string table_html(const Trend& trend, const PageOptions& options) {
   const std::size_t from = trend.points.size() > 10 ? trend.points.size() - 10 : 0;
   for (std::size_t i = trend.points.size(); i-- > from;)
     rows += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td></tr>", utc_of(trend.points[i].time_ms).substr(0, 16), commit_html(trend.points[i].commit, options),
-                        in_html(value_words(trend.points[i].value, trend.key.unit)));
+                        render::markup_text(value_words(trend.points[i].value, trend.key.unit)));
   return "<details><summary>newest runs</summary><table><tr><th>time (UTC)</th><th>commit</th><th>value</th></tr>" + rows + "</table></details>";
 }
 
 std::string card(const Trend& trend, const PageOptions& options) {
   return fmt::format("<article><h2>{}<small>{}, {} is better, {}; environment {}</small></h2><p><b class=\"last\">{}</b> in the newest of {} runs</p>{}{}{}</article>\n",
-                     in_html(trend.key.case_id), in_html(trend.key.metric), record::to_word(trend.key.better), record::to_word(trend.key.provenance),
-                     in_html(trend.key.environment.substr(0, 6)), in_html(value_words(trend.points.back().value, trend.key.unit)), trend.points.size(), chart(trend),
+                     render::markup_text(trend.key.case_id), render::markup_text(trend.key.metric), record::to_word(trend.key.better), record::to_word(trend.key.provenance),
+                     render::markup_text(trend.key.environment.substr(0, 6)), render::markup_text(value_words(trend.points.back().value, trend.key.unit)), trend.points.size(), chart(trend),
                      shifts_html(trend, options), table_html(trend, options));
 }
 
@@ -140,7 +128,7 @@ std::string trend_page(const std::vector<Trend>& trends, const PageOptions& opti
   return fmt::format("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
                      "<title>{}</title><style>{}</style></head>\n<body><h1>{}</h1><p>{} series; {} shift{} to the worse that nobody has accepted. A dashed line is a level "
                      "before a shift, an upright line the shift: red to the worse, green to the better, grey when somebody has said why.</p>\n<main>\n{}</main></body></html>\n",
-                     in_html(options.title), kStyle, in_html(options.title), shown, open, open == 1 ? "" : "s", cards);
+                     render::markup_text(options.title), kStyle, render::markup_text(options.title), shown, open, open == 1 ? "" : "s", cards);
 }
 
 }  // namespace gpusizer::ci

@@ -21,13 +21,6 @@ double squares_around(std::span<const double> values, double centre) {
   return sum;
 }
 
-double spread_of(std::span<const double> values) {
-  const double centre = record::median(values);
-  std::vector<double> away;
-  for (const double value : values) away.push_back(std::abs(value - centre));
-  return kNormalMad * record::median(away);
-}
-
 RunsTest finished(RunsTest test, double noise_floor) {
   test.noise = std::max(test.noise, noise_floor);
   test.shift = test.new_mean - test.base_mean;
@@ -67,16 +60,23 @@ double smallest_visible_shift(const RunsTest& test, double alpha, double power) 
   return test.error * (student_t_limit(alpha, test.freedom) + student_t_limit(1 - power, test.freedom));
 }
 
+double robust_spread(std::span<const double> values) {
+  const double centre = record::median(values);
+  std::vector<double> away;
+  for (const double value : values) away.push_back(std::abs(value - centre));
+  return kNormalMad * record::median(away);
+}
+
 double noise_of_neighbours(std::span<const double> series) {
   if (series.size() < 3) throw Error(Fault::failed, "the noise between neighbours needs three runs");
   std::vector<double> steps;
   for (std::size_t i = 1; i < series.size(); ++i) steps.push_back(series[i] - series[i - 1]);
-  return spread_of(steps) / std::sqrt(2.0);
+  return robust_spread(steps) / std::sqrt(2.0);
 }
 
 std::size_t count_outliers(std::span<const double> values, double limit) {
   if (values.empty()) return 0;
-  const double centre = record::median(values), spread = spread_of(values);
+  const double centre = record::median(values), spread = robust_spread(values);
   if (!(spread > 0)) return 0;
   return static_cast<std::size_t>(
       std::count_if(values.begin(), values.end(), [&](double v) { return std::abs(v - centre) > limit * spread; }));

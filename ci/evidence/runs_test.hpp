@@ -32,6 +32,10 @@ RunsTest test_pooled(std::span<const double> base, std::span<const double> fresh
 // error * (t_alpha + t_power). "No change was found" is worth no more than this number.
 double smallest_visible_shift(const RunsTest& test, double alpha = 0.001, double power = 0.95);
 
+// 1.4826 times the median distance from the median (MAD): the standard deviation of a normal distribution, whatever a few
+// values do. Throws Error(failed) where there are none.
+double robust_spread(std::span<const double> values);
+
 // Standard deviation between runs from the differences of neighbours: 1.4826 median |d - median d| / sqrt(2). Level
 // shifts in the series hardly touch it. Needs 3 values.
 double noise_of_neighbours(std::span<const double> series);

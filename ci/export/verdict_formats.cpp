@@ -5,6 +5,7 @@
 #include "ci/compare/compare.hpp"
 #include "ci/compare/sentences.hpp"
 #include "ci/export/export.hpp"
+#include "reports/render/text.hpp"
 #include "reports/render/units.hpp"
 
 namespace gpusizer::ci {
@@ -15,28 +16,16 @@ constexpr std::size_t kAnnotations = 10;        // of one kind and step are show
 
 Comparison verdicts_of(const ExportInput& input) { return input.comparison ? *input.comparison : compare({}, input.reports, built_in_rules()); }
 
-std::string in_xml(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '&') safe += "&amp;";
-    else if (c == '<') safe += "&lt;";
-    else if (c == '>') safe += "&gt;";
-    else if (c == '"') safe += "&quot;";
-    else safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return safe;
-}
-
 bool is_skip(Verdict v) {
   return v == Verdict::fresh || v == Verdict::insufficient_data || v == Verdict::incomparable || v == Verdict::ambiguous || v == Verdict::missing;
 }
 
 std::string outcome_xml(const Judgement& j) {
   if (j.verdict == Verdict::regressed && j.gated)
-    return fmt::format("      <failure message=\"{}\" type=\"PerformanceRegression\">{}</failure>\n", in_xml(j.sentence), in_xml(j.reason));
+    return fmt::format("      <failure message=\"{}\" type=\"PerformanceRegression\">{}</failure>\n", render::markup_text(j.sentence), render::markup_text(j.reason));
   if (j.verdict == Verdict::failed)
-    return fmt::format("      <error message=\"{}\" type=\"{}\"/>\n", in_xml(j.sentence), in_xml(j.reason));
-  if (is_skip(j.verdict)) return fmt::format("      <skipped message=\"{}: {}\"/>\n", word_of(j.verdict), in_xml(j.sentence));
+    return fmt::format("      <error message=\"{}\" type=\"{}\"/>\n", render::markup_text(j.sentence), render::markup_text(j.reason));
+  if (is_skip(j.verdict)) return fmt::format("      <skipped message=\"{}: {}\"/>\n", word_of(j.verdict), render::markup_text(j.sentence));
   return "";
 }
 
@@ -83,9 +72,9 @@ std::vector<ExportFile> write_junit(const ExportInput& input) {
                                          count_of(comparison, Verdict::regressed, true), count_of(comparison, Verdict::failed), skipped);
   std::string text = fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {}>\n  <testsuite name=\"gpusizer\" {} time=\"0\">\n", counts, counts);
   for (const Judgement& j : comparison.judgements)
-    text += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"0\">\n{}      <system-out>{}</system-out>\n    </testcase>\n", in_xml(hardware),
-                        in_xml(j.case_id + " " + j.metric), outcome_xml(j),
-                        in_xml(fmt::format("{}: base {}, new {}", word_of(j.verdict), shown(j.base_median, j.unit), shown(j.new_median, j.unit))));
+    text += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"0\">\n{}      <system-out>{}</system-out>\n    </testcase>\n", render::markup_text(hardware),
+                        render::markup_text(j.case_id + " " + j.metric), outcome_xml(j),
+                        render::markup_text(fmt::format("{}: base {}, new {}", word_of(j.verdict), shown(j.base_median, j.unit), shown(j.new_median, j.unit))));
   return {{"", text + "  </testsuite>\n</testsuites>\n"}};
 }
 

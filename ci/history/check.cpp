@@ -13,6 +13,7 @@
 #include "ci/compare/readings.hpp"
 #include "ci/compare/sentences.hpp"
 #include "ci/compare/state_veto.hpp"
+#include "ci/evidence/runs_test.hpp"
 #include "reports/record/json.hpp"
 #include "reports/record/statistics.hpp"
 
@@ -121,7 +122,7 @@ std::vector<double> without_lone_outliers(const std::vector<double>& values) {
   const double centre = record::median(values);
   std::vector<double> away;
   for (const double value : values) away.push_back(std::abs(value - centre));
-  const double limit = kLoneOutlier * 1.4826 * record::median(away);
+  const double limit = kLoneOutlier * robust_spread(values);
   std::vector<double> kept;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const bool beside = (i > 0 && away[i - 1] > limit) || (i + 1 < values.size() && away[i + 1] > limit);

@@ -100,6 +100,19 @@ std::string printable(std::string_view untrusted) {
   return clean;
 }
 
+std::string markup_text(std::string_view untrusted) {
+  std::string safe;
+  for (const char c : untrusted) {
+    if (c == '&') safe += "&amp;";
+    else if (c == '<') safe += "&lt;";
+    else if (c == '>') safe += "&gt;";
+    else if (c == '"') safe += "&quot;";
+    else if (c == '\'') safe += "&#39;";
+    else safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return safe;
+}
+
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   for (std::size_t at = 0; at < text.size();) {

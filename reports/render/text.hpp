@@ -13,6 +13,9 @@ namespace gpusizer::render {
 // line ends, direction marks and invisible ones become "\x1b", "\n", "\u202e"; bytes that are not UTF-8 become "\xff".
 std::string printable(std::string_view untrusted);
 
+// The same text for HTML and XML, between tags or within quotes; control characters, which XML cannot have, become blanks.
+std::string markup_text(std::string_view untrusted);
+
 // Columns that UTF-8 text takes on a terminal: 0 for combining marks, 2 for wide East Asian characters and emoji.
 std::size_t display_width(std::string_view text);
 

@@ -9,6 +9,11 @@
 namespace gpusizer::render {
 namespace {
 
+TEST(Text, MarkupCannotBeEnded) {
+  EXPECT_EQ(markup_text("<b a='\"'>&amp;</b>\x1b\n"), "&lt;b a=&#39;&quot;&#39;&gt;&amp;amp;&lt;/b&gt;  ");
+  EXPECT_EQ(markup_text("12 \u00b5s"), "12 \u00b5s");
+}
+
 TEST(Text, ControlCharactersBecomeVisible) {
   EXPECT_EQ(printable("a\x1b[31mred"), "a\\x1b[31mred");
   EXPECT_EQ(printable("two\nlines\tand\r\x07"), "two\\nlines\\tand\\x0d\\x07");
