@@ -30,7 +30,7 @@ for file in "$sources"/*.cu; do
       / Used / { if ($5 > most) print $5 " registers: " kernel }' <<<"$report")
     kernels=$((kernels + $(grep -c 'Compiling entry' <<<"$report" || true)))
     if [[ -n $found ]]; then
-      sed "s|^|$file, sm_$architecture: |" <<<"$found"
+      while IFS= read -r line; do printf '%s, sm_%s: %s\n' "$file" "$architecture" "$line"; done <<<"$found"
       findings=$((findings + $(wc -l <<<"$found")))
     fi
   done
