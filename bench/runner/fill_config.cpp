@@ -59,11 +59,13 @@ void mark_emulated(record::Case& record, const PreparedCase& p) {
   const auto emulated = p.backend->target(p.device).emulated_dtypes;
   if (std::ranges::find(emulated, element_type(precision(p.config.precision))) == emulated.end()) return;
   record.throughput.provenance = record::Provenance::emulated;
-  record.validity_flags.push_back(
-      {.id = "emulated_precision",
-       .sentence = fmt::format("{} is emulated on this device by rounding fp32 results; only fp32 is fast here.",
-                               p.config.precision),
-       .blocks_advice = true});
+  // Where even fp32 is, the device itself stands for another one.
+  if (std::ranges::find(emulated, DType::f32) != emulated.end())
+    return add_flag(record, "emulated_device", fmt::format("{} is emulated: its numbers are right, its speed means nothing.",
+                                                           p.device.name), true);
+  add_flag(record, "emulated_precision",
+           fmt::format("{} is emulated on this device by rounding fp32 results; only fp32 is fast here.", p.config.precision),
+           true);
 }
 
 std::optional<record::Parallel> parallel_of(const CaseConfig& c) {
@@ -151,8 +153,12 @@ void fill_prepared(record::Case& record, const PreparedCase& p) {
   record.config.dataset_samples = is_endless(p.config) ? Maybe<std::int64_t>::missing("made-up data has no end")
                                                        : Maybe<std::int64_t>(p.train_data->size());
   record.config.device = p.device.model;
-  record.config.threads = p.device.threads * static_cast<std::int64_t>(p.ranks.size());
-  if (record.config.parallel) record.config.parallel->threads_per_rank = std::int64_t{p.device.threads};
+  const auto threads_of = [&](std::size_t ranks) {
+    return p.device.threads > 0 ? Maybe<std::int64_t>(p.device.threads * static_cast<std::int64_t>(ranks))
+                                : Maybe<std::int64_t>::missing("no processor threads compute on this device");
+  };
+  record.config.threads = threads_of(p.ranks.size());
+  if (record.config.parallel) record.config.parallel->threads_per_rank = threads_of(1);
   record.facts.parameters = p.facts.parameters;
   record.facts.forward_macs_per_sample = p.facts.forward_macs_per_sample;
   record.facts.model_flops_per_sample = p.facts.flops_per_sample;
